@@ -1,0 +1,2 @@
+include(${CMAKE_CURRENT_LIST_DIR}/debug.cmake)
+set(CUWARD_SANITIZE "address,undefined" CACHE STRING "")

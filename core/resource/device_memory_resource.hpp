@@ -1,0 +1,86 @@
+// What every source of device memory offers: allocate, deallocate, and the tracking of uses by streams.
+#pragma once
+
+#include <cstddef>
+#include <tl/expected.hpp>
+
+#include "core/types.hpp"
+
+namespace cuward {
+
+/// One allocation as its resource hands it out.
+struct DeviceBlock {
+    Address ptr = 0;
+    int device_ordinal = -1;
+    StreamId alloc_stream = kNoStream;  ///< kNoStream: usable on any stream at once
+    std::size_t bytes = 0;              ///< as requested
+    std::size_t align = 0;              ///< guaranteed alignment of ptr in bytes
+    AllocTag tag{};
+    Generation generation{};
+    BlockState state = BlockState::Live;
+};
+
+/// Names one allocation among all that ever had its address.
+struct BlockId {
+    BlockId() = default;
+    explicit BlockId(const DeviceBlock& block)
+        : ptr(block.ptr),
+          generation(block.generation),
+          alloc_stream(block.alloc_stream),
+          device_ordinal(block.device_ordinal) {}
+    bool operator==(const BlockId&) const = default;
+
+    Address ptr = 0;
+    Generation generation{};
+    StreamId alloc_stream = kNoStream;
+    int device_ordinal = -1;
+};
+
+enum class ResourceError { OutOfBudget, Driver, StreamMisuse, UseAfterFree, OutOfBounds };
+
+/// Why a resource refused. `driver_result` is the CUresult to hand to the program: the driver's own for
+/// ResourceError::Driver, otherwise the one CUDA would give for such a request.
+struct ResourceFailure {
+    ResourceError error = ResourceError::Driver;
+    int driver_result = 0;
+};
+
+template <typename T>
+using ResourceResult = tl::expected<T, ResourceFailure>;
+
+/// Thread-safe source of device memory of one device.
+class DeviceMemoryResource {
+  public:
+    virtual ~DeviceMemoryResource() = default;
+
+    /// Allocates `bytes` (> 0; zero is StreamMisuse with CUDA_ERROR_INVALID_VALUE). With a stream the
+    /// allocation is ordered on it (cuMemAllocAsync), with kNoStream it is usable at once (cuMemAlloc).
+    virtual ResourceResult<DeviceBlock> allocate(std::size_t bytes, StreamId stream, AllocTag tag) = 0;
+
+    /// Ends the life of a block. Errors: UseAfterFree for a block that is not live in this resource,
+    /// Driver when the driver refuses (the block then stays live).
+    virtual ResourceResult<void> deallocate(const DeviceBlock& block) = 0;
+
+    virtual int device_ordinal() const = 0;
+
+    /// Bytes requested by blocks that are live, or retired and not yet freed.
+    virtual std::size_t bytes_outstanding() const = 0;
+
+    /// Completes pending frees whose work is done; never waits.
+    virtual void reap_pending() {}
+
+    virtual bool supports_block_use_tracking() const { return false; }
+
+    /// Notes that `use_stream` uses the block in an unknown way until now (counts as a write).
+    virtual ResourceResult<void> record_block_use(const BlockId& block, StreamId use_stream);
+
+    /// Makes `use_stream` wait for whatever the access depends on: a read for the last write of another
+    /// stream, a write also for every outstanding read of other streams.
+    virtual ResourceResult<void> prepare_block_use(const BlockId& block, StreamId use_stream, Access access);
+
+    /// Notes that the access was queued: a read joins the outstanding reads, a write replaces the last
+    /// write and clears them.
+    virtual ResourceResult<void> finish_block_use(const BlockId& block, StreamId use_stream, Access access);
+};
+
+}  // namespace cuward
