@@ -1,4 +1,5 @@
-// What every source of device memory offers: allocate, deallocate, and the tracking of uses by streams.
+// What every source of device memory offers: allocate, deallocate, and the tracking of uses by
+// streams.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +39,8 @@ struct BlockId {
 
 enum class ResourceError { OutOfBudget, Driver, StreamMisuse, UseAfterFree, OutOfBounds };
 
-/// Why a resource refused. `driver_result` is the CUresult to hand to the program: the driver's own for
-/// ResourceError::Driver, otherwise the one CUDA would give for such a request.
+/// Why a resource refused. `driver_result` is the CUresult to hand to the program: the driver's own
+/// for ResourceError::Driver, otherwise the one CUDA would give for such a request.
 struct ResourceFailure {
     ResourceError error = ResourceError::Driver;
     int driver_result = 0;
@@ -53,12 +54,14 @@ class DeviceMemoryResource {
   public:
     virtual ~DeviceMemoryResource() = default;
 
-    /// Allocates `bytes` (> 0; zero is StreamMisuse with CUDA_ERROR_INVALID_VALUE). With a stream the
-    /// allocation is ordered on it (cuMemAllocAsync), with kNoStream it is usable at once (cuMemAlloc).
-    virtual ResourceResult<DeviceBlock> allocate(std::size_t bytes, StreamId stream, AllocTag tag) = 0;
+    /// Allocates `bytes` (> 0; zero is StreamMisuse with CUDA_ERROR_INVALID_VALUE). With a stream
+    /// the allocation is ordered on it (cuMemAllocAsync), with kNoStream it is usable at once
+    /// (cuMemAlloc).
+    virtual ResourceResult<DeviceBlock> allocate(std::size_t bytes, StreamId stream,
+                                                 AllocTag tag) = 0;
 
-    /// Ends the life of a block. Errors: UseAfterFree for a block that is not live in this resource,
-    /// Driver when the driver refuses (the block then stays live).
+    /// Ends the life of a block. Errors: UseAfterFree for a block that is not live in this
+    /// resource, Driver when the driver refuses (the block then stays live).
     virtual ResourceResult<void> deallocate(const DeviceBlock& block) = 0;
 
     virtual int device_ordinal() const = 0;
@@ -74,13 +77,15 @@ class DeviceMemoryResource {
     /// Notes that `use_stream` uses the block in an unknown way until now (counts as a write).
     virtual ResourceResult<void> record_block_use(const BlockId& block, StreamId use_stream);
 
-    /// Makes `use_stream` wait for whatever the access depends on: a read for the last write of another
-    /// stream, a write also for every outstanding read of other streams.
-    virtual ResourceResult<void> prepare_block_use(const BlockId& block, StreamId use_stream, Access access);
+    /// Makes `use_stream` wait for whatever the access depends on: a read for the last write of
+    /// another stream, a write also for every outstanding read of other streams.
+    virtual ResourceResult<void> prepare_block_use(const BlockId& block, StreamId use_stream,
+                                                   Access access);
 
-    /// Notes that the access was queued: a read joins the outstanding reads, a write replaces the last
-    /// write and clears them.
-    virtual ResourceResult<void> finish_block_use(const BlockId& block, StreamId use_stream, Access access);
+    /// Notes that the access was queued: a read joins the outstanding reads, a write replaces the
+    /// last write and clears them.
+    virtual ResourceResult<void> finish_block_use(const BlockId& block, StreamId use_stream,
+                                                  Access access);
 };
 
 }  // namespace cuward

@@ -1,0 +1,84 @@
+// The process's log: one JSON line a record, written as things happen (README.md beside this lists
+// them).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/operation.hpp"
+
+namespace cuward {
+
+/// One place of a finding, as logged.
+struct LoggedAccess {
+    const char* op = "";
+    const char* api = "";
+    KernelId kernel{};
+    std::uint32_t stream = 0;
+    const char* access = nullptr;  ///< null for alloc and free
+    bool direction_known = true;
+    bool range_exact = true;
+    std::uint64_t lo = 0;  ///< bytes from the block's start
+    std::uint64_t hi = 0;
+    Dim3 grid{};
+    Dim3 threads{};
+    StackId stack{};
+    std::uint32_t thread = 0;
+};
+
+struct LoggedFinding {
+    std::uint32_t id = 0;
+    const char* kind = "";
+    const char* verdict = "";
+    const char* hazard = nullptr;
+    std::uint64_t block = 0;
+    Address ptr = 0;
+    std::span<const LoggedAccess> accesses;
+};
+
+/// Thread-safe. A record that cannot be written (disk full, file gone) costs one line on standard
+/// error and ends logging; the program goes on.
+class Log {
+  public:
+    /// Creates the file for its owner only, never through a link; an empty path writes nowhere. A
+    /// failure is one line on standard error.
+    explicit Log(const std::string& path);
+    ~Log();
+    Log(const Log&) = delete;
+    Log& operator=(const Log&) = delete;
+
+    bool is_open() const;
+    const std::string& path() const;
+
+    void header();
+    void driver(int version, const char* cupti_path);
+    void device(int ordinal, std::string_view name, std::uint64_t bytes);
+    void module(std::uint32_t id, std::string_view path, Address base, std::string_view build_id);
+    void stack(StackId id, std::span<const std::pair<std::uint32_t, Address>> frames);
+    /// Gives a kernel its id; the same name again gives the same id.
+    KernelId kernel(std::string_view mangled_name);
+    /// The name given to `kernel`.
+    std::string kernel_name(KernelId id) const;
+    void stream(std::uint32_t id, StreamRef stream, const char* kind, const CallSite& site);
+    void alloc(std::uint64_t block, const Allocation& allocation, std::uint32_t stream);
+    void free(std::uint64_t block, std::uint32_t stream, const CallSite& site);
+    void finding(const LoggedFinding& finding);
+    void count(std::uint32_t finding, std::uint64_t count);
+    void note(std::string_view text);
+    void end();
+    /// In a forked child: forget the file, write nothing more.
+    void abandon();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// One line on standard error, as every message of the tool to a person: "cuward: …".
+void say(std::string_view line);
+
+}  // namespace cuward

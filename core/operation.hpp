@@ -1,0 +1,115 @@
+// What the program asked the device to do, as the decoders describe it to the tracker.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/byte_range.hpp"
+#include "core/resource/device_memory_resource.hpp"
+#include "core/types.hpp"
+
+namespace cuward {
+
+/// Strength of an order: documented by the manual, or seen in practice only.
+enum class Edge : std::uint8_t { None, Implicit, Documented };
+
+enum class OperationKind : std::uint8_t { Kernel, Copy, Memset, HostFunction, Graph };
+
+/// One range of memory an operation touches, whether or not a tracked block is there.
+struct MemoryAccess {
+    ByteRange range;  ///< width 0: from lo to the end of the block there (kernel arguments)
+    Access access = Access::ReadWrite;
+    bool direction_known = true;  ///< false: `access` is the worst case, not knowledge
+    bool range_exact = true;      ///< false: somewhere within `range`
+};
+
+using Dim3 = std::array<std::uint32_t, 3>;
+
+/// A call that queues work on a stream.
+struct Operation {
+    OperationKind kind = OperationKind::Kernel;
+    const char* api = "";  ///< driver function, a string that lives for ever
+    StreamRef stream;
+    KernelId kernel{};
+    Dim3 grid{};
+    Dim3 threads{};
+    StackId stack{};
+    std::uint32_t thread = 0;
+    std::span<const MemoryAccess> accesses;
+    /// When the call returns, the host knows that work queued before it on its stream is complete …
+    Edge earlier_work_to_host = Edge::None;
+    /// … or that the operation itself is (implies the former).
+    Edge completion_to_host = Edge::None;
+};
+
+/// An operation between entry and return of its call. Reused from call to call, so that the hot
+/// path allocates nothing.
+struct PendingOperation {
+    struct Use {
+        BlockId block;
+        Access access;
+    };
+
+    bool active = false;  ///< false: nothing to end (stream in capture, tracking off)
+    std::uint32_t slot = 0;
+    std::uint64_t epoch = 0;
+    StreamId stream = kNoStream;
+    Edge earlier_work_to_host = Edge::None;
+    Edge completion_to_host = Edge::None;
+    std::vector<Use> uses;               ///< tracked blocks that resources own, each once
+    std::vector<std::uint64_t> touched;  ///< serial numbers of all tracked blocks touched
+};
+
+/// Where in the program a call was made.
+struct CallSite {
+    const char* api = "";  ///< driver function, a string that lives for ever
+    StackId stack{};
+    std::uint32_t thread = 0;  ///< kernel thread id
+};
+
+enum class BlockKind : std::uint8_t {
+    Device,
+    Async,
+    Pitched,
+    Managed,
+    Host,
+    Registered,
+    Array,
+    MipmappedArray
+};
+
+/// A successful allocation.
+struct Allocation {
+    BlockKind kind = BlockKind::Device;
+    Address ptr = 0;  ///< for arrays the handle
+    std::uint64_t bytes = 0;
+    ContextId context = 0;
+    int device = -1;
+    StreamRef stream;        ///< for BlockKind::Async: the stream it is ordered on
+    BlockId resource_block;  ///< set when a DeviceMemoryResource owns it (device_ordinal >= 0)
+    CallSite site;
+};
+
+/// What a free call may free: freeing host memory with cuMemFree is an invalid free.
+enum class FreeKind : std::uint8_t { Device, Async, Host, Unregister, Array, MipmappedArray };
+
+struct FreeRequest {
+    FreeKind kind = FreeKind::Device;
+    Address ptr = 0;
+    ContextId context = 0;
+    StreamRef stream;  ///< for FreeKind::Async
+    CallSite site;
+};
+
+/// A free between entry and return of its call.
+struct PendingFree {
+    std::uint64_t block = 0;  ///< serial number of the block taken off the map; 0: there was none
+    BlockId resource_block;   ///< as given at allocation
+    bool waits_for_device = false;
+    std::uint32_t device_slot = 0;
+    FreeRequest request;
+};
+
+}  // namespace cuward

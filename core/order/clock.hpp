@@ -1,0 +1,45 @@
+// Which operation of each stream is known to be complete.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace cuward {
+
+/// Position of an operation in its stream, from 1.
+using Epoch = std::uint64_t;
+
+/// Index of a stream in the tracker's tables.
+using StreamSlot = std::uint32_t;
+
+/// For every stream the last operation known complete.
+class Timeline {
+  public:
+    Epoch operator[](StreamSlot slot) const { return slot < epochs_.size() ? epochs_[slot] : 0; }
+    void raise(StreamSlot slot, Epoch epoch);
+    /// Returns whether anything became newer.
+    bool join(const Timeline& other);
+
+  private:
+    std::vector<Epoch> epochs_;
+};
+
+/// What is known by documented edges alone, and what is known when edges that only practice shows
+/// count too (never less).
+struct Clock {
+    Timeline documented;
+    Timeline known;
+
+    void raise(StreamSlot slot, Epoch epoch) {
+        documented.raise(slot, epoch);
+        known.raise(slot, epoch);
+    }
+    bool join(const Clock& other) {
+        const bool newer = documented.join(other.documented);
+        return known.join(other.known) || newer;
+    }
+    /// Joins by an edge that is not documented: only what is known grows.
+    bool join_implicit(const Clock& other) { return known.join(other.known); }
+};
+
+}  // namespace cuward

@@ -1,0 +1,62 @@
+// Everything the tool holds for one watched process: log, stacks, tracker, and one memory resource
+// a device.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/log/log.hpp"
+#include "core/resource/direct_cuda_resource.hpp"
+#include "core/stacks/stacks.hpp"
+#include "core/tracker.hpp"
+
+namespace cuward {
+
+/// True while the calling thread runs inside the tool: driver calls it makes then are the tool's
+/// own and must not be tracked. The hooks and the callbacks enter it first thing.
+class ToolScope {
+  public:
+    ToolScope() { ++depth_; }
+    ~ToolScope() { --depth_; }
+    ToolScope(const ToolScope&) = delete;
+    ToolScope& operator=(const ToolScope&) = delete;
+    static bool inside() { return depth_ > 0; }
+
+  private:
+    static thread_local int depth_;
+};
+
+class Session {
+  public:
+    Session(const DriverApi& driver, const std::string& log_path);
+
+    Log& log() { return log_; }
+    Stacks& stacks() { return stacks_; }
+    Tracker& tracker() { return tracker_; }
+    const DriverApi& driver() const { return driver_; }
+
+    /// The resource of a device, made at its first use; null for an ordinal no driver gives.
+    DirectCudaResource* resource(int device_ordinal);
+
+    /// Place of the call being made, for the log.
+    CallSite site(const char* api);
+
+    /// Entry and return of a call that queues work: the tracker checks it, and every block that a
+    /// resource owns goes through prepare_block_use and finish_block_use.
+    void begin(const Operation& operation, PendingOperation& pending);
+    void end(PendingOperation& pending, bool succeeded);
+
+  private:
+    DriverApi driver_;
+    Log log_;
+    Stacks stacks_;
+    Tracker tracker_;
+    std::mutex resources_mutex_;
+    static constexpr int kMaxDevices = 128;
+    std::array<std::atomic<DirectCudaResource*>, kMaxDevices> resources_{};
+};
+
+}  // namespace cuward

@@ -1,0 +1,89 @@
+// The one entrance to what the tool knows of the program: decoders tell it every call, it keeps
+// order and blocks up to date and reports hazards. Thread-safe; calls no driver function.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/operation.hpp"
+#include "core/order/clock.hpp"
+
+namespace cuward {
+
+class Log;
+
+/// Numbers for the summary at the program's end.
+struct Totals {
+    std::uint64_t races = 0;            ///< findings, proven or likely
+    std::uint64_t possible_races = 0;   ///< findings
+    std::uint64_t lifetime_errors = 0;  ///< findings, proven or likely
+    std::uint64_t live_blocks = 0;
+    std::uint64_t live_bytes = 0;
+};
+
+class Tracker {
+  public:
+    explicit Tracker(Log& log);
+    ~Tracker();
+    Tracker(const Tracker&) = delete;
+    Tracker& operator=(const Tracker&) = delete;
+
+    /// Whether an address may lie in a tracked or recently freed block: two loads, no lock, no
+    /// false "no".
+    bool may_be_tracked(Address address) const;
+    /// The kind of the live block around an address; BlockKind::Host and Registered are pinned host
+    /// memory.
+    bool find_kind(Address address, BlockKind& kind) const;
+
+    // Streams. A stream first met in another call than its creation counts as `blocking` as given
+    // then.
+    void stream_created(StreamRef stream, bool blocking, const CallSite& site);
+    /// Work queued on it still counts; its handle may be reused.
+    void stream_destroyed(StreamRef stream);
+    /// Whether the tracker has seen this stream (created or used).
+    bool knows_stream(StreamRef stream) const;
+
+    // Events, named by their CUevent.
+    void event_created(std::uint64_t event);
+    void event_destroyed(std::uint64_t event);
+    void event_recorded(std::uint64_t event, StreamRef stream);
+    void stream_waits(StreamRef stream, std::uint64_t event);
+
+    // Stream capture: calls on a capturing stream build a graph, nothing runs.
+    void capture_began(StreamRef stream);
+    void capture_ended(StreamRef stream);
+
+    // What the host learns. Take the clock when the call is entered (later work of other threads is
+    // not waited for), hand it to `host_knows` when the call has returned success.
+    Clock work_of_stream(StreamRef stream);
+    Clock work_of_event(std::uint64_t event) const;
+    Clock work_of_context(ContextId context) const;
+    void host_knows(const Clock& complete, Edge edge);
+
+    /// Entry of a call that queues work: gives it its place in the stream's order and checks and
+    /// records its accesses. They are recorded already now, so that of two threads that queue
+    /// conflicting work at once the later one sees the earlier.
+    void begin(const Operation& operation, PendingOperation& pending);
+    /// Return of that call; what did not succeed made no access.
+    void end(PendingOperation& pending, bool succeeded);
+
+    // Memory. A block leaves the address map when its free is entered, for its address may be
+    // handed out again before the call returns; it comes back when the free fails.
+    void allocated(const Allocation& allocation);
+    PendingFree begin_free(const FreeRequest& request);
+    void end_free(PendingFree& pending, bool succeeded);
+    /// The driver has destroyed or reset a context: its streams and blocks are gone with it. Calls
+    /// `forget(BlockId)` for each block a resource owned.
+    void context_ended(ContextId context, const CallSite& site,
+                       const std::function<void(const BlockId&)>& forget);
+
+    Totals totals() const;
+    /// Writes final counts; the log's last word from the tracker.
+    void finish();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace cuward
