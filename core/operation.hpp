@@ -58,8 +58,8 @@ struct PendingOperation {
     StreamId stream = kNoStream;
     Edge earlier_work_to_host = Edge::None;
     Edge completion_to_host = Edge::None;
-    std::vector<Use> uses;               ///< tracked blocks that resources own, each once
-    std::vector<std::uint64_t> touched;  ///< serial numbers of all tracked blocks touched
+    std::vector<Use> uses;         ///< tracked blocks that resources own, each once
+    std::vector<Address> touched;  ///< starts of all tracked blocks touched
 };
 
 /// Where in the program a call was made.
@@ -108,7 +108,6 @@ struct PendingFree {
     std::uint64_t block = 0;  ///< serial number of the block taken off the map; 0: there was none
     BlockId resource_block;   ///< as given at allocation
     bool waits_for_device = false;
-    std::uint32_t device_slot = 0;
     FreeRequest request;
 };
 

@@ -32,6 +32,9 @@ class ToolScope {
 class Session {
   public:
     Session(const DriverApi& driver, const std::string& log_path);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
 
     Log& log() { return log_; }
     Stacks& stacks() { return stacks_; }

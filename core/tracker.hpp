@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/operation.hpp"
 #include "core/order/clock.hpp"
@@ -78,6 +80,8 @@ class Tracker {
                        const std::function<void(const BlockId&)>& forget);
 
     Totals totals() const;
+    /// One line a finding for people, the surest first.
+    std::vector<std::string> headlines(std::size_t most) const;
     /// Writes final counts; the log's last word from the tracker.
     void finish();
 

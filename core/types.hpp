@@ -37,6 +37,8 @@ constexpr StreamId kNoStream{std::numeric_limits<std::uint64_t>::max()};
 struct StreamRef {
     ContextId context = 0;
     StreamId stream = kLegacyStream;
+    std::uint32_t thread =
+        0;  ///< kernel thread id for kPerThreadStream, which every thread has its own of
 };
 
 /// Counts allocations; a reused address gets a new generation, so it is never mistaken for the old

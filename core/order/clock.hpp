@@ -17,6 +17,7 @@ class Timeline {
   public:
     Epoch operator[](StreamSlot slot) const { return slot < epochs_.size() ? epochs_[slot] : 0; }
     void raise(StreamSlot slot, Epoch epoch);
+    void lower(StreamSlot slot, Epoch epoch);
     /// Returns whether anything became newer.
     bool join(const Timeline& other);
 
@@ -33,6 +34,11 @@ struct Clock {
     void raise(StreamSlot slot, Epoch epoch) {
         documented.raise(slot, epoch);
         known.raise(slot, epoch);
+    }
+    /// Forgets what came after `epoch` in a stream.
+    void lower(StreamSlot slot, Epoch epoch) {
+        documented.lower(slot, epoch);
+        known.lower(slot, epoch);
     }
     bool join(const Clock& other) {
         const bool newer = documented.join(other.documented);

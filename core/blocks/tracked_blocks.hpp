@@ -1,0 +1,87 @@
+// Which block is at an address: the live ones, and those freed most recently. Not thread-safe.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+#include "core/blocks/access_history.hpp"
+#include "core/operation.hpp"
+
+namespace cuward {
+
+struct TrackedBlock {
+    std::uint64_t serial = 0;  ///< its id in the log
+    Address ptr = 0;
+    std::uint64_t bytes = 0;
+    ContextId context = 0;
+    BlockId resource_block;
+    AccessHistory history;
+    BlockKind kind = BlockKind::Device;
+    std::int16_t device = -1;
+    std::uint32_t thread = 0;
+    PlaceId place{};
+    std::uint32_t stream = 0;  ///< log id of the stream it is ordered on
+    StreamSlot slot = 0;
+    Epoch epoch = 0;  ///< of the stream-ordered allocation on `slot`; 0: usable at once
+
+    Address end() const { return ptr + bytes; }
+    bool is_array() const { return kind == BlockKind::Array || kind == BlockKind::MipmappedArray; }
+};
+
+/// What is remembered of a freed block.
+struct FreedBlock {
+    std::uint64_t serial = 0;
+    Address ptr = 0;
+    std::uint64_t bytes = 0;
+    BlockKind kind = BlockKind::Device;
+    PlaceId place{};  ///< of the free
+    std::uint32_t stream = 0;
+    std::uint32_t thread = 0;
+
+    Address end() const { return ptr + bytes; }
+};
+
+class TrackedBlocks {
+  public:
+    /// How many freed blocks are remembered.
+    static constexpr std::size_t kMostFreed = 16384;
+
+    /// The new block replaces whatever was remembered of its addresses.
+    TrackedBlock& add(TrackedBlock block);
+    /// The live block that contains an address, or null. O(log live blocks).
+    TrackedBlock* find(Address address);
+    /// The live block or array handle that starts at `ptr`, or null.
+    TrackedBlock* find_start(Address ptr, bool is_array);
+    /// Takes a block off the map.
+    TrackedBlock remove(const TrackedBlock& block);
+
+    void remember_freed(const FreedBlock& freed);
+    /// The freed block that contained an address last, or null.
+    const FreedBlock* find_freed(Address address) const;
+    const FreedBlock* find_freed_array(Address handle) const;
+
+    std::size_t live() const { return blocks_.size() + arrays_.size(); }
+
+    template <typename Visit>
+    void for_each(Visit&& visit) {
+        for (auto& [ptr, block] : blocks_) {
+            visit(block);
+        }
+        for (auto& [handle, block] : arrays_) {
+            visit(block);
+        }
+    }
+
+  private:
+    void forget_freed(Address lo, Address hi);
+
+    std::map<Address, TrackedBlock> blocks_;
+    /// By handle: an array has no address in the unified space.
+    std::unordered_map<Address, TrackedBlock> arrays_;
+    std::map<Address, FreedBlock> freed_;
+    std::unordered_map<Address, FreedBlock> freed_arrays_;
+    std::deque<FreedBlock> freed_order_;
+};
+
+}  // namespace cuward

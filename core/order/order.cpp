@@ -1,0 +1,268 @@
+#include "core/order/order.hpp"
+
+#include <algorithm>
+
+namespace cuward {
+
+std::size_t Order::KeyHash::operator()(const Key& key) const {
+    std::uint64_t hash = key.context * 0x9e3779b97f4a7c15ULL;
+    hash ^= static_cast<std::uint64_t>(key.stream) + (hash >> 29);
+    hash = (hash + key.thread) * 0xbf58476d1ce4e5b9ULL;
+    return hash ^ (hash >> 32);
+}
+
+Order::Key Order::key_of(StreamRef stream) {
+    return {stream.context, stream.stream, stream.stream == kPerThreadStream ? stream.thread : 0};
+}
+
+StreamSlot Order::slot_of(StreamRef stream) {
+    const Key key = key_of(stream);
+    if (key == last_key_) {
+        return last_slot_;
+    }
+    const auto found = slots_.find(key);
+    StreamSlot slot = 0;
+    if (found != slots_.end()) {
+        slot = found->second;
+    } else {
+        const StreamKind kind = stream.stream == kLegacyStream      ? StreamKind::Legacy
+                                : stream.stream == kPerThreadStream ? StreamKind::PerThread
+                                                                    : StreamKind::Blocking;
+        slot = add(key, stream, kind);
+    }
+    last_key_ = key;
+    last_slot_ = slot;
+    return slot;
+}
+
+bool Order::knows(StreamRef stream) const {
+    return slots_.contains(key_of(stream));
+}
+
+StreamSlot Order::stream_created(StreamRef stream, bool blocking) {
+    const Key key = key_of(stream);
+    if (const auto old = slots_.find(key); old != slots_.end()) {
+        retire(old);
+    }
+    return add(key, stream, blocking ? StreamKind::Blocking : StreamKind::NonBlocking);
+}
+
+void Order::stream_destroyed(StreamRef stream) {
+    if (const auto old = slots_.find(key_of(stream)); old != slots_.end()) {
+        retire(old);
+    }
+}
+
+void Order::retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream) {
+    retired_.push_back(stream->second);
+    last_key_ = {0, kNoStream, 0};
+    slots_.erase(stream);
+}
+
+StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind) {
+    const StreamSlot slot = free_slot();
+    Stream& added = streams_[slot];
+    const Epoch last = added.last;
+    const std::uint64_t incarnation = added.incarnation + 1;
+    const bool pending = added.pending_for_legacy;
+    added = Stream{};
+    added.ref = stream;
+    added.kind = kind;
+    added.last = last;
+    added.incarnation = incarnation;
+    added.pending_for_legacy = pending;
+    added.clock.raise(slot, last);
+    slots_.emplace(key, slot);
+    if (kind == StreamKind::Legacy) {
+        contexts_[stream.context].legacy = slot;
+    }
+    return slot;
+}
+
+// The slot of a destroyed stream serves again once the host knows all its work complete: every
+// later operation is ordered after that work anyway, so going on with its epochs invents no order.
+StreamSlot Order::free_slot() {
+    for (std::size_t i = 0; i < retired_.size(); ++i) {
+        const StreamSlot slot = retired_[i];
+        if (host_.documented[slot] >= streams_[slot].last && !streams_[slot].pending_for_legacy) {
+            retired_[i] = retired_.back();
+            retired_.pop_back();
+            return slot;
+        }
+    }
+    streams_.emplace_back();
+    return static_cast<StreamSlot>(streams_.size() - 1);
+}
+
+// Before any command of a stream: it comes after what the host knew when it was queued, and the
+// rules of the legacy default stream apply (manual, "Default stream").
+void Order::command(StreamSlot slot) {
+    Stream& stream = streams_[slot];
+    if (stream.host_seen != host_version_) {
+        stream.clock.join(host_);
+        stream.host_seen = host_version_;
+    }
+    if (stream.kind == StreamKind::Legacy) {
+        join_blocking_streams(stream);
+        ++stream.commands;
+    } else if (stream.kind != StreamKind::NonBlocking) {
+        join_legacy_stream(slot);
+    }
+}
+
+void Order::join_blocking_streams(Stream& legacy) {
+    Context& context = contexts_[legacy.ref.context];
+    for (const StreamSlot blocking : context.pending_for_legacy) {
+        legacy.clock.join(streams_[blocking].clock);
+        streams_[blocking].pending_for_legacy = false;
+    }
+    context.pending_for_legacy.clear();
+}
+
+void Order::join_legacy_stream(StreamSlot slot) {
+    Stream& stream = streams_[slot];
+    Context& context = contexts_[stream.ref.context];
+    if (context.legacy != Context::kNone) {
+        const Stream& legacy = streams_[context.legacy];
+        if (stream.legacy_seen != legacy.commands) {
+            stream.clock.join(legacy.clock);
+            stream.legacy_seen = legacy.commands;
+        }
+    }
+    if (!stream.pending_for_legacy) {
+        stream.pending_for_legacy = true;
+        context.pending_for_legacy.push_back(slot);
+    }
+}
+
+Epoch Order::next(StreamSlot slot) {
+    command(slot);
+    Stream& stream = streams_[slot];
+    stream.clock.raise(slot, ++stream.last);
+    return stream.last;
+}
+
+void Order::event_created(std::uint64_t event) {
+    events_.erase(event);
+}
+
+void Order::event_destroyed(std::uint64_t event) {
+    events_.erase(event);
+}
+
+void Order::record(std::uint64_t event, StreamSlot slot) {
+    Event& recorded = events_[event];
+    recorded.capture = streams_[slot].capture;
+    if (recorded.capture == 0) {
+        command(slot);
+        recorded.clock = streams_[slot].clock;
+    }
+}
+
+void Order::wait(StreamSlot slot, std::uint64_t event) {
+    const auto found = events_.find(event);
+    if (found == events_.end()) {
+        return;
+    }
+    const std::uint32_t capture = found->second.capture;
+    if (capture != 0) {
+        if (is_active(capture)) {
+            streams_[slot].capture = capture;
+        }
+    } else if (streams_[slot].capture == 0) {
+        command(slot);
+        streams_[slot].clock.join(found->second.clock);
+    }
+}
+
+bool Order::is_active(std::uint32_t capture) const {
+    return std::find(active_captures_.begin(), active_captures_.end(), capture) !=
+           active_captures_.end();
+}
+
+void Order::begin_capture(StreamSlot slot) {
+    streams_[slot].capture = ++captures_;
+    active_captures_.push_back(captures_);
+}
+
+void Order::end_capture(StreamSlot slot) {
+    const std::uint32_t capture = streams_[slot].capture;
+    if (capture == 0) {
+        return;
+    }
+    for (Stream& stream : streams_) {
+        if (stream.capture == capture) {
+            stream.capture = 0;
+        }
+    }
+    std::erase(active_captures_, capture);
+}
+
+Clock Order::work_of_stream(StreamSlot slot) const {
+    const Stream& stream = streams_[slot];
+    Clock work = stream.clock;
+    if (stream.kind == StreamKind::Legacy) {
+        const auto context = contexts_.find(stream.ref.context);
+        if (context != contexts_.end()) {
+            for (const StreamSlot blocking : context->second.pending_for_legacy) {
+                work.join(streams_[blocking].clock);
+            }
+        }
+    }
+    return work;
+}
+
+Clock Order::work_until(StreamSlot slot, Epoch epoch) const {
+    Clock work = streams_[slot].clock;
+    work.lower(slot, epoch);
+    return work;
+}
+
+Clock Order::work_of_event(std::uint64_t event) const {
+    const auto found = events_.find(event);
+    return found != events_.end() && found->second.capture == 0 ? found->second.clock : Clock{};
+}
+
+Clock Order::work_of_context(ContextId context) const {
+    Clock work;
+    for (const Stream& stream : streams_) {
+        if (stream.ref.context == context) {
+            work.join(stream.clock);
+        }
+    }
+    return work;
+}
+
+Clock Order::work_of_all() const {
+    Clock work;
+    for (const Stream& stream : streams_) {
+        work.join(stream.clock);
+    }
+    return work;
+}
+
+void Order::host_joins(const Clock& complete) {
+    if (host_.join(complete)) {
+        ++host_version_;
+    }
+}
+
+void Order::host_joins_implicitly(const Clock& complete) {
+    if (host_.join_implicit(complete)) {
+        ++host_version_;
+    }
+}
+
+void Order::context_ended(ContextId context) {
+    host_joins(work_of_context(context));
+    for (auto stream = slots_.begin(); stream != slots_.end();) {
+        const auto current = stream++;
+        if (current->first.context == context) {
+            streams_[current->second].pending_for_legacy = false;
+            retire(current);
+        }
+    }
+    contexts_.erase(context);
+}
+
+}  // namespace cuward

@@ -1,0 +1,115 @@
+// What is ordered after what: the clocks of the host, the streams and the events (shared rules:
+// CUDA Driver API manual, "Stream synchronization behavior" and "API synchronization behavior").
+// Not thread-safe.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "core/order/clock.hpp"
+#include "core/types.hpp"
+
+namespace cuward {
+
+enum class StreamKind : std::uint8_t { Legacy, PerThread, Blocking, NonBlocking };
+
+class Order {
+  public:
+    /// The slot of a stream. A stream first met here, not at its creation, is
+    /// taken for a blocking one: an order too many misses a bug, one too few invents it.
+    StreamSlot slot_of(StreamRef stream);
+    bool knows(StreamRef stream) const;
+    StreamKind kind(StreamSlot slot) const { return streams_[slot].kind; }
+    StreamRef ref(StreamSlot slot) const { return streams_[slot].ref; }
+    /// Changes when a slot is given to another stream.
+    std::uint64_t incarnation(StreamSlot slot) const { return streams_[slot].incarnation; }
+
+    /// A reused handle names a new stream; the work of the old one still counts.
+    StreamSlot stream_created(StreamRef stream, bool blocking);
+    void stream_destroyed(StreamRef stream);
+
+    /// The next operation of a stream: ordered after all the host knows and all the stream waits
+    /// for.
+    Epoch next(StreamSlot slot);
+    const Clock& clock(StreamSlot slot) const { return streams_[slot].clock; }
+
+    void event_created(std::uint64_t event);
+    void event_destroyed(std::uint64_t event);
+    void record(std::uint64_t event, StreamSlot slot);
+    /// Takes the record issued last; an event never recorded makes nothing wait.
+    void wait(StreamSlot slot, std::uint64_t event);
+
+    void begin_capture(StreamSlot slot);
+    void end_capture(StreamSlot slot);
+    bool is_capturing(StreamSlot slot) const { return streams_[slot].capture != 0; }
+
+    /// What is complete when all work queued on a stream until now is; for the legacy stream that
+    /// includes the blocking streams of its context.
+    Clock work_of_stream(StreamSlot slot) const;
+    /// What is complete when operation `epoch` of the stream is.
+    Clock work_until(StreamSlot slot, Epoch epoch) const;
+    Clock work_of_event(std::uint64_t event) const;
+    Clock work_of_context(ContextId context) const;
+    Clock work_of_all() const;
+
+    void host_joins(const Clock& complete);
+    void host_joins_implicitly(const Clock& complete);
+    const Clock& host() const { return host_; }
+
+    void context_ended(ContextId context);
+
+  private:
+    struct Stream {
+        StreamRef ref;
+        StreamKind kind = StreamKind::Blocking;
+        Epoch last = 0;
+        Clock clock;
+        std::uint64_t incarnation = 0;
+        std::uint64_t host_seen = 0;    ///< host version joined last
+        std::uint64_t legacy_seen = 0;  ///< commands of the legacy stream joined
+        std::uint64_t commands = 0;
+        bool pending_for_legacy = false;  ///< has commands that the legacy stream has not joined
+        std::uint32_t capture = 0;        ///< the capture it is part of; 0: none
+    };
+    struct Event {
+        Clock clock;
+        std::uint32_t capture = 0;
+    };
+    struct Context {
+        static constexpr StreamSlot kNone = ~StreamSlot{0};
+        StreamSlot legacy = kNone;
+        std::vector<StreamSlot> pending_for_legacy;
+    };
+    struct Key {
+        ContextId context;
+        StreamId stream;
+        std::uint32_t thread;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const;
+    };
+
+    static Key key_of(StreamRef stream);
+    StreamSlot add(const Key& key, StreamRef stream, StreamKind kind);
+    StreamSlot free_slot();
+    void command(StreamSlot slot);
+    void join_blocking_streams(Stream& legacy);
+    void join_legacy_stream(StreamSlot slot);
+    bool is_active(std::uint32_t capture) const;
+    void retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream);
+
+    std::vector<Stream> streams_;
+    std::vector<StreamSlot> retired_;
+    std::unordered_map<Key, StreamSlot, KeyHash> slots_;
+    Key last_key_{0, kNoStream, 0};
+    StreamSlot last_slot_ = 0;
+    std::unordered_map<ContextId, Context> contexts_;
+    std::unordered_map<std::uint64_t, Event> events_;
+    Clock host_;
+    std::uint64_t host_version_ = 0;
+    std::uint32_t captures_ = 0;
+    std::vector<std::uint32_t> active_captures_;
+};
+
+}  // namespace cuward

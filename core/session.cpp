@@ -1,0 +1,70 @@
+#include "core/session.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cuward {
+
+thread_local int ToolScope::depth_ = 0;
+
+namespace {
+
+std::uint32_t thread_id() {
+    static thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    return id;
+}
+
+}  // namespace
+
+Session::Session(const DriverApi& driver, const std::string& log_path)
+    : driver_(driver), log_(log_path), stacks_(log_), tracker_(log_) {}
+
+Session::~Session() {
+    for (std::atomic<DirectCudaResource*>& resource : resources_) {
+        delete resource.load();
+    }
+}
+
+DirectCudaResource* Session::resource(int device_ordinal) {
+    if (device_ordinal < 0 || device_ordinal >= kMaxDevices) {
+        return nullptr;
+    }
+    std::atomic<DirectCudaResource*>& place = resources_[static_cast<std::size_t>(device_ordinal)];
+    DirectCudaResource* resource = place.load(std::memory_order_acquire);
+    if (resource == nullptr) {
+        const std::lock_guard lock(resources_mutex_);
+        resource = place.load(std::memory_order_relaxed);
+        if (resource == nullptr) {
+            resource =
+                new DirectCudaResource(CudaDevice(driver_, &observed_order()), device_ordinal);
+            place.store(resource, std::memory_order_release);
+        }
+    }
+    return resource;
+}
+
+CallSite Session::site(const char* api) {
+    return {.api = api, .stack = stacks_.capture(), .thread = thread_id()};
+}
+
+// The order of check mode answers every question with "provided", so prepare_block_use queues
+// nothing and fails only for a block freed between decoding and now, which the tracker reports.
+void Session::begin(const Operation& operation, PendingOperation& pending) {
+    tracker_.begin(operation, pending);
+    for (const PendingOperation::Use& use : pending.uses) {
+        (void)resource(use.block.device_ordinal)
+            ->prepare_block_use(use.block, pending.stream, use.access);
+    }
+}
+
+void Session::end(PendingOperation& pending, bool succeeded) {
+    if (succeeded && pending.active) {
+        for (const PendingOperation::Use& use : pending.uses) {
+            (void)resource(use.block.device_ordinal)
+                ->finish_block_use(use.block, pending.stream, use.access);
+        }
+    }
+    tracker_.end(pending, succeeded);
+}
+
+}  // namespace cuward

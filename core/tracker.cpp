@@ -1,0 +1,576 @@
+#include "core/tracker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "core/blocks/tracked_blocks.hpp"
+#include "core/checks/findings.hpp"
+#include "core/log/log.hpp"
+#include "core/order/order.hpp"
+
+namespace cuward {
+namespace {
+
+bool frees(FreeKind free, BlockKind block) {
+    switch (block) {
+        case BlockKind::Device:
+        case BlockKind::Async:
+        case BlockKind::Pitched:
+        case BlockKind::Managed:
+            return free == FreeKind::Device || free == FreeKind::Async;
+        case BlockKind::Host:
+            return free == FreeKind::Host;
+        case BlockKind::Registered:
+            return free == FreeKind::Unregister;
+        case BlockKind::Array:
+            return free == FreeKind::Array;
+        case BlockKind::MipmappedArray:
+            break;
+    }
+    return free == FreeKind::MipmappedArray;
+}
+
+bool is_of_array(FreeKind kind) {
+    return kind == FreeKind::Array || kind == FreeKind::MipmappedArray;
+}
+
+const char* name_of(StreamKind kind) {
+    switch (kind) {
+        case StreamKind::Legacy:
+            return "legacy";
+        case StreamKind::PerThread:
+            return "per-thread";
+        case StreamKind::Blocking:
+            return "blocking";
+        case StreamKind::NonBlocking:
+            break;
+    }
+    return "non-blocking";
+}
+
+/// What the log is told of a stream when it is first referred to.
+struct StreamRecord {
+    std::uint64_t incarnation = 0;
+    std::uint32_t id = 0;
+    CallSite created;
+};
+
+/// The addresses any block ever had. Only grows, so that it can be read without a lock.
+class AddressHull {
+  public:
+    void add(Address lo, Address hi) {
+        if (lo < lo_.load(std::memory_order_relaxed)) {
+            lo_.store(lo, std::memory_order_relaxed);
+        }
+        if (hi > hi_.load(std::memory_order_relaxed)) {
+            hi_.store(hi, std::memory_order_relaxed);
+        }
+    }
+    bool contains(Address address) const {
+        return address >= lo_.load(std::memory_order_relaxed) &&
+               address < hi_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<Address> lo_{~Address{0}};
+    std::atomic<Address> hi_{0};
+};
+
+}  // namespace
+
+struct Tracker::State {
+    explicit State(Log& the_log) : log(the_log), findings(the_log, places) {}
+
+    std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
+    void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
+               PlaceId place);
+    PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
+                        Epoch epoch, PlaceId place);
+    void check_alive(const PastAccess& use);
+    void check_allocated(const TrackedBlock& block, const PastAccess& use);
+    void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
+                          const PastAccess& later);
+    void check_free_in_order(const TrackedBlock& block, const PendingFree& pending,
+                             const Side& freed);
+    void report_bad_free(const FreeRequest& request);
+    void freed(const TrackedBlock& block, const Side& side, const CallSite& site);
+    Side side_of(const FreeRequest& request);
+    PlaceId place_of(const char* op, const CallSite& site) {
+        return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
+    }
+
+    std::mutex mutex;
+    Log& log;
+    Order order;
+    TrackedBlocks blocks;
+    /// Blocks whose free is under way, by serial number.
+    std::unordered_map<std::uint64_t, TrackedBlock> retired;
+    Places places;
+    Findings findings;
+    AddressHull hull;
+    std::vector<StreamRecord> streams;
+    std::uint32_t stream_ids = 0;
+    std::uint64_t serials = 0;
+    std::uint64_t live_bytes = 0;
+};
+
+Tracker::Tracker(Log& log) : state_(std::make_unique<State>(log)) {}
+Tracker::~Tracker() = default;
+
+// Streams and events
+
+std::uint32_t Tracker::State::stream_id(StreamSlot slot, std::uint32_t thread) {
+    if (slot >= streams.size()) {
+        streams.resize(slot + 1);
+    }
+    StreamRecord& record = streams[slot];
+    if (record.incarnation != order.incarnation(slot)) {
+        record = {.incarnation = order.incarnation(slot), .id = 0, .created = {}};
+    }
+    if (record.id == 0) {
+        record.id = ++stream_ids;
+        CallSite site = record.created;
+        site.thread = site.thread != 0 ? site.thread : thread;
+        log.stream(record.id, order.ref(slot), name_of(order.kind(slot)), site);
+    }
+    return record.id;
+}
+
+void Tracker::stream_created(StreamRef stream, bool blocking, const CallSite& site) {
+    const std::lock_guard lock(state_->mutex);
+    const StreamSlot slot = state_->order.stream_created(stream, blocking);
+    if (slot >= state_->streams.size()) {
+        state_->streams.resize(slot + 1);
+    }
+    state_->streams[slot] = {
+        .incarnation = state_->order.incarnation(slot), .id = 0, .created = site};
+}
+
+void Tracker::stream_destroyed(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.stream_destroyed(stream);
+}
+
+bool Tracker::knows_stream(StreamRef stream) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.knows(stream);
+}
+
+void Tracker::event_created(std::uint64_t event) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.event_created(event);
+}
+
+void Tracker::event_destroyed(std::uint64_t event) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.event_destroyed(event);
+}
+
+void Tracker::event_recorded(std::uint64_t event, StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.record(event, state_->order.slot_of(stream));
+}
+
+void Tracker::stream_waits(StreamRef stream, std::uint64_t event) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.wait(state_->order.slot_of(stream), event);
+}
+
+void Tracker::capture_began(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.begin_capture(state_->order.slot_of(stream));
+}
+
+void Tracker::capture_ended(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.end_capture(state_->order.slot_of(stream));
+}
+
+Clock Tracker::work_of_stream(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.work_of_stream(state_->order.slot_of(stream));
+}
+
+Clock Tracker::work_of_event(std::uint64_t event) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.work_of_event(event);
+}
+
+Clock Tracker::work_of_context(ContextId context) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.work_of_context(context);
+}
+
+void Tracker::host_knows(const Clock& complete, Edge edge) {
+    const std::lock_guard lock(state_->mutex);
+    if (edge == Edge::Documented) {
+        state_->order.host_joins(complete);
+    } else if (edge == Edge::Implicit) {
+        state_->order.host_joins_implicitly(complete);
+    }
+}
+
+// Operations
+
+bool Tracker::may_be_tracked(Address address) const {
+    return state_->hull.contains(address);
+}
+
+bool Tracker::find_kind(Address address, BlockKind& kind) const {
+    if (!may_be_tracked(address)) {
+        return false;
+    }
+    const std::lock_guard lock(state_->mutex);
+    const TrackedBlock* block = state_->blocks.find(address);
+    if (block != nullptr) {
+        kind = block->kind;
+    }
+    return block != nullptr;
+}
+
+void Tracker::begin(const Operation& operation, PendingOperation& pending) {
+    pending.uses.clear();
+    pending.touched.clear();
+    const std::lock_guard lock(state_->mutex);
+    const StreamSlot slot = state_->order.slot_of(operation.stream);
+    pending.active = !state_->order.is_capturing(slot);
+    if (!pending.active) {
+        return;
+    }
+    pending.slot = slot;
+    pending.epoch = state_->order.next(slot);
+    pending.stream = operation.stream.stream;
+    pending.earlier_work_to_host = operation.earlier_work_to_host;
+    pending.completion_to_host = operation.completion_to_host;
+    if (operation.accesses.empty()) {
+        return;
+    }
+    const PlaceId place = state_->places.intern({.op = name_of(operation.kind),
+                                                 .api = operation.api,
+                                                 .kernel = operation.kernel,
+                                                 .stack = operation.stack});
+    for (const MemoryAccess& access : operation.accesses) {
+        state_->touch(operation, access, pending, place);
+    }
+}
+
+PastAccess Tracker::State::describe(const Operation& operation, const MemoryAccess& access,
+                                    StreamSlot slot, Epoch epoch, PlaceId place) {
+    return {.range = access.range,
+            .epoch = epoch,
+            .slot = slot,
+            .place = place,
+            .stream = stream_id(slot, operation.thread),
+            .thread = operation.thread,
+            .grid = operation.grid,
+            .threads = operation.threads,
+            .access = access.access,
+            .direction_known = access.direction_known,
+            .range_exact = access.range_exact};
+}
+
+void Tracker::State::touch(const Operation& operation, const MemoryAccess& access,
+                           PendingOperation& pending, PlaceId place) {
+    TrackedBlock* block = blocks.find(access.range.lo);
+    if (block == nullptr) {
+        if (blocks.find_freed(access.range.lo) != nullptr) {
+            check_alive(describe(operation, access, pending.slot, pending.epoch, place));
+        }
+        return;
+    }
+    PastAccess use = describe(operation, access, pending.slot, pending.epoch, place);
+    const std::uint64_t to_end = block->end() - use.range.lo;
+    if (use.range.width == 0) {
+        use.range.width = to_end;
+    } else if (use.range.is_linear()) {
+        use.range.width = std::min(use.range.width, to_end);
+    }
+    check_allocated(*block, use);
+    block->history.add(use, order.clock(pending.slot), order.host(),
+                       [&](const PastAccess& earlier) { report_unordered(*block, earlier, use); });
+
+    pending.touched.push_back(block->ptr);
+    if (block->resource_block.device_ordinal < 0) {
+        return;
+    }
+    const auto same =
+        std::find_if(pending.uses.begin(), pending.uses.end(),
+                     [&](const auto& other) { return other.block == block->resource_block; });
+    if (same == pending.uses.end()) {
+        pending.uses.push_back({.block = block->resource_block, .access = access.access});
+    } else if (same->access != access.access) {
+        same->access = Access::ReadWrite;
+    }
+}
+
+void Tracker::State::check_alive(const PastAccess& use) {
+    const FreedBlock& block = *blocks.find_freed(use.range.lo);
+    findings.add({.kind = FindingKind::UseAfterFree,
+                  .verdict = certainty_of(use),
+                  .block = block.serial,
+                  .block_start = block.ptr,
+                  .block_bytes = block.bytes,
+                  .ptr = use.range.lo,
+                  .sides = {{.place = block.place, .stream = block.stream, .thread = block.thread},
+                            Side::of(use)}});
+}
+
+// Stream-ordered memory is usable from its allocation on, in the order of the stream (Driver API
+// manual, "Stream Ordered Memory Allocator").
+void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess& use) {
+    if (block.epoch == 0 || order.clock(use.slot).known[block.slot] >= block.epoch) {
+        return;
+    }
+    findings.add({.kind = FindingKind::UseBeforeAlloc,
+                  .verdict = certainty_of(use),
+                  .block = block.serial,
+                  .block_start = block.ptr,
+                  .block_bytes = block.bytes,
+                  .ptr = use.range.lo,
+                  .sides = {{.place = block.place, .stream = block.stream, .thread = block.thread},
+                            Side::of(use)}});
+}
+
+void Tracker::State::report_unordered(const TrackedBlock& block, const PastAccess& earlier,
+                                      const PastAccess& later) {
+    const bool is_implicit = order.clock(later.slot).known[earlier.slot] >= earlier.epoch;
+    const Verdict verdict = verdict_of(earlier, later);
+    if (is_implicit && verdict == Verdict::Possible) {
+        return;
+    }
+    findings.add({.kind = is_implicit ? FindingKind::ReliesOnImplicitSync : FindingKind::Race,
+                  .verdict = verdict,
+                  .hazard = hazard_of(earlier.access, later.access),
+                  .block = block.serial,
+                  .block_start = block.ptr,
+                  .block_bytes = block.bytes,
+                  .ptr = later.range.lo,
+                  .sides = {Side::of(earlier), Side::of(later)}});
+}
+
+void Tracker::end(PendingOperation& pending, bool succeeded) {
+    if (!std::exchange(pending.active, false)) {
+        return;
+    }
+    const bool teaches_host =
+        pending.earlier_work_to_host != Edge::None || pending.completion_to_host != Edge::None;
+    if (succeeded && !teaches_host) {
+        return;
+    }
+    const std::lock_guard lock(state_->mutex);
+    if (!succeeded) {
+        for (const Address ptr : pending.touched) {
+            if (TrackedBlock* block = state_->blocks.find_start(ptr, false)) {
+                block->history.withdraw(pending.slot, pending.epoch);
+            }
+        }
+        return;
+    }
+    const auto learn = [&](Edge edge, Epoch epoch) {
+        if (edge == Edge::Documented) {
+            state_->order.host_joins(state_->order.work_until(pending.slot, epoch));
+        } else if (edge == Edge::Implicit) {
+            state_->order.host_joins_implicitly(state_->order.work_until(pending.slot, epoch));
+        }
+    };
+    learn(pending.earlier_work_to_host, pending.epoch - 1);
+    learn(pending.completion_to_host, pending.epoch);
+}
+
+// Memory
+
+void Tracker::allocated(const Allocation& allocation) {
+    const std::lock_guard lock(state_->mutex);
+    TrackedBlock block;
+    block.serial = ++state_->serials;
+    block.ptr = allocation.ptr;
+    block.bytes = allocation.bytes;
+    block.context = allocation.context;
+    block.resource_block = allocation.resource_block;
+    block.kind = allocation.kind;
+    block.device = static_cast<std::int16_t>(allocation.device);
+    block.thread = allocation.site.thread;
+    block.place = state_->place_of("alloc", allocation.site);
+    if (allocation.kind == BlockKind::Async) {
+        block.slot = state_->order.slot_of(allocation.stream);
+        block.epoch = state_->order.next(block.slot);
+        block.stream = state_->stream_id(block.slot, allocation.site.thread);
+    }
+    if (!block.is_array()) {
+        state_->hull.add(block.ptr, block.end());
+    }
+    state_->live_bytes += block.bytes;
+    state_->log.alloc(block.serial, allocation, block.stream);
+    state_->blocks.add(std::move(block));
+}
+
+Side Tracker::State::side_of(const FreeRequest& request) {
+    Side side{.place = place_of("free", request.site), .stream = 0, .thread = request.site.thread};
+    if (request.kind == FreeKind::Async) {
+        side.stream = stream_id(order.slot_of(request.stream), request.site.thread);
+    }
+    return side;
+}
+
+PendingFree Tracker::begin_free(const FreeRequest& request) {
+    const std::lock_guard lock(state_->mutex);
+    PendingFree pending;
+    pending.request = request;
+    TrackedBlock* block = state_->blocks.find_start(request.ptr, is_of_array(request.kind));
+    if (block == nullptr || !frees(request.kind, block->kind)) {
+        return pending;
+    }
+    pending.block = block->serial;
+    pending.resource_block = block->resource_block;
+    // Manual, "API synchronization behavior": frees of ordinary memory wait in practice only.
+    pending.waits_for_device = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
+    state_->check_free_in_order(*block, pending, state_->side_of(request));
+    state_->retired.emplace(block->serial, state_->blocks.remove(*block));
+    return pending;
+}
+
+void Tracker::State::check_free_in_order(const TrackedBlock& block, const PendingFree& pending,
+                                         const Side& freed) {
+    const auto report = [&](FindingKind kind, const PastAccess& use) {
+        findings.add({.kind = kind,
+                      .verdict = certainty_of(use),
+                      .block = block.serial,
+                      .block_start = block.ptr,
+                      .block_bytes = block.bytes,
+                      .ptr = use.range.lo,
+                      .sides = {Side::of(use), freed}});
+    };
+    const FreeRequest& request = pending.request;
+    if (request.kind == FreeKind::Async) {
+        const StreamSlot slot = order.slot_of(request.stream);
+        order.next(slot);
+        block.history.for_each_outstanding(order.clock(slot).known, [&](const PastAccess& use) {
+            report(FindingKind::FreedInFlight, use);
+        });
+    } else if (!pending.waits_for_device) {
+        block.history.for_each_outstanding(order.host().known, [&](const PastAccess& use) {
+            report(FindingKind::FreedInFlight, use);
+        });
+    } else {
+        block.history.for_each_outstanding(order.host().documented, [&](const PastAccess& use) {
+            report(FindingKind::ReliesOnImplicitSync, use);
+        });
+    }
+}
+
+void Tracker::end_free(PendingFree& pending, bool succeeded) {
+    const std::lock_guard lock(state_->mutex);
+    auto retired = state_->retired.extract(pending.block);
+    if (retired.empty()) {
+        if (!succeeded) {
+            state_->report_bad_free(pending.request);
+        }
+        return;
+    }
+    TrackedBlock& block = retired.mapped();
+    if (!succeeded) {
+        state_->blocks.add(std::move(block));
+        return;
+    }
+    if (pending.waits_for_device) {
+        state_->order.host_joins_implicitly(state_->order.work_of_context(block.context));
+    }
+    state_->freed(block, state_->side_of(pending.request), pending.request.site);
+}
+
+void Tracker::State::freed(const TrackedBlock& block, const Side& side, const CallSite& site) {
+    live_bytes -= block.bytes;
+    log.free(block.serial, side.stream, site);
+    blocks.remember_freed({.serial = block.serial,
+                           .ptr = block.ptr,
+                           .bytes = block.bytes,
+                           .kind = block.kind,
+                           .place = side.place,
+                           .stream = side.stream,
+                           .thread = side.thread});
+}
+
+// The driver has refused to free what is no live block of the right kind.
+void Tracker::State::report_bad_free(const FreeRequest& request) {
+    const Side side = side_of(request);
+    const bool is_array = is_of_array(request.kind);
+    const FreedBlock* before =
+        is_array ? blocks.find_freed_array(request.ptr) : blocks.find_freed(request.ptr);
+    Seen seen{.kind = FindingKind::InvalidFree,
+              .verdict = Verdict::Proven,
+              .ptr = request.ptr,
+              .sides = {side}};
+    if (before != nullptr && before->ptr == request.ptr && frees(request.kind, before->kind)) {
+        seen.kind = FindingKind::DoubleFree;
+        seen.block = before->serial;
+        seen.block_start = before->ptr;
+        seen.block_bytes = before->bytes;
+        seen.sides = {{.place = before->place, .stream = before->stream, .thread = before->thread},
+                      side};
+    } else if (const TrackedBlock* around = is_array ? nullptr : blocks.find(request.ptr)) {
+        seen.block = around->serial;
+        seen.block_start = around->ptr;
+        seen.block_bytes = around->bytes;
+    }
+    findings.add(seen);
+}
+
+void Tracker::context_ended(ContextId context, const CallSite& site,
+                            const std::function<void(const BlockId&)>& forget) {
+    std::vector<BlockId> owned;
+    {
+        const std::lock_guard lock(state_->mutex);
+        std::vector<TrackedBlock*> ended;
+        state_->blocks.for_each([&](TrackedBlock& block) {
+            if (block.context == context) {
+                ended.push_back(&block);
+            }
+        });
+        const Side side{
+            .place = state_->place_of("free", site), .stream = 0, .thread = site.thread};
+        for (TrackedBlock* block : ended) {
+            if (block->resource_block.device_ordinal >= 0) {
+                owned.push_back(block->resource_block);
+            }
+            state_->freed(state_->blocks.remove(*block), side, site);
+        }
+        state_->order.context_ended(context);
+    }
+    for (const BlockId& block : owned) {
+        forget(block);
+    }
+}
+
+// The end
+
+Totals Tracker::totals() const {
+    const std::lock_guard lock(state_->mutex);
+    const Findings& findings = state_->findings;
+    Totals totals;
+    const std::uint64_t races = findings.count(FindingKind::Race, Verdict::Possible);
+    totals.races = findings.count(FindingKind::Race, Verdict::Likely);
+    totals.possible_races = races - totals.races;
+    for (const FindingKind kind :
+         {FindingKind::UseAfterFree, FindingKind::UseBeforeAlloc, FindingKind::FreedInFlight,
+          FindingKind::DoubleFree, FindingKind::InvalidFree}) {
+        totals.lifetime_errors += findings.count(kind, Verdict::Likely);
+    }
+    totals.live_blocks = state_->blocks.live();
+    totals.live_bytes = state_->live_bytes;
+    return totals;
+}
+
+std::vector<std::string> Tracker::headlines(std::size_t most) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->findings.headlines(most);
+}
+
+void Tracker::finish() {
+    const std::lock_guard lock(state_->mutex);
+    state_->findings.write_counts();
+}
+
+}  // namespace cuward
