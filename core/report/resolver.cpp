@@ -1,0 +1,80 @@
+#include "core/report/resolver.hpp"
+
+#include "core/report/frames.hpp"
+#include "core/report/text.hpp"
+
+namespace cuward::report {
+
+Stack Resolver::stack(std::uint64_t id, const std::string& kernel) const {
+    Stack whole;
+    const auto logged = log_.stacks.find(id);
+    if (logged == log_.stacks.end()) {
+        return whole;
+    }
+    for (const LoggedFrame& frame : logged->second) {
+        const auto module = log_.modules.find(frame.module);
+        if (module == log_.modules.end()) {
+            whole.frames.push_back({{}, {}, 0, {}, frame.offset});
+            continue;
+        }
+        const auto& frames =
+            symbolizer_.frames_at(module->second.path, module->second.build_id, frame.offset);
+        whole.frames.insert(whole.frames.end(), frames.begin(), frames.end());
+    }
+    Stack shown = without_noise(whole, kernel);
+    if (all_frames_) {
+        shown.frames = std::move(whole.frames);
+    }
+    return shown;
+}
+
+std::string Resolver::kernel(std::uint64_t id) const {
+    const auto name = log_.kernels.find(id);
+    return name == log_.kernels.end() ? std::string() : demangle(name->second);
+}
+
+std::optional<Stream> Resolver::stream(std::uint64_t id) const {
+    const auto logged = log_.streams.find(id);
+    if (logged == log_.streams.end()) {
+        return std::nullopt;
+    }
+    const LoggedStream& found = logged->second;
+    return Stream{id, found.handle, found.kind, found.thread, stack(found.stack)};
+}
+
+Call Resolver::call(const LoggedCall& logged) const {
+    return {std::string(logged.api), stream(logged.stream), logged.thread, logged.time,
+            stack(logged.stack)};
+}
+
+Block Resolver::block(const LoggedBlock& logged) const {
+    Block block;
+    block.ptr = logged.ptr;
+    block.bytes = logged.bytes;
+    block.kind = std::string(logged.kind);
+    block.device = logged.device;
+    block.allocated = call(logged.allocated);
+    if (logged.freed) {
+        block.freed = call(*logged.freed);
+    }
+    return block;
+}
+
+AccessPlace Resolver::access(const LoggedAccess& logged) const {
+    AccessPlace place;
+    place.op = logged.op;
+    place.api = logged.api;
+    place.kernel = kernel(logged.kernel);
+    place.stream = stream(logged.stream);
+    place.access = logged.access;
+    place.direction_known = logged.direction_known;
+    place.range = logged.range;
+    place.range_exact = logged.range_exact;
+    place.grid = logged.grid;
+    place.threads = logged.threads;
+    place.thread = logged.thread;
+    place.stack = stack(logged.stack, place.kernel);
+    return place;
+}
+
+}  // namespace cuward::report

@@ -1,0 +1,591 @@
+#include "core/report/wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/report/text.hpp"
+
+namespace cuward::report {
+
+namespace {
+
+// ---- names of things inside sentences
+// --------------------------------------------------------------------
+
+// The frame that a sentence points at: the innermost one with a source line, else the innermost.
+const Frame* spoken_frame(const Stack& stack) {
+    const auto with_line = std::find_if(stack.frames.begin(), stack.frames.end(),
+                                        [](const Frame& frame) { return frame.line != 0; });
+    if (with_line != stack.frames.end()) {
+        return &*with_line;
+    }
+    return stack.frames.empty() ? nullptr : &stack.frames.front();
+}
+
+std::string spoken_place(const Stack& stack) {
+    const Frame* frame = spoken_frame(stack);
+    if (frame == nullptr) {
+        return {};
+    }
+    if (frame->line != 0) {
+        return fmt::format("{}:{}", base_name(frame->file), frame->line);
+    }
+    const std::string address =
+        frame->module.empty() ? hex(frame->offset)
+                              : fmt::format("{}+{:#x}", base_name(frame->module), frame->offset);
+    return frame->function.empty() ? address : fmt::format("{} ({})", frame->function, address);
+}
+
+std::string at_place(const Stack& stack) {
+    const std::string place = spoken_place(stack);
+    return place.empty() ? place : " at " + place;
+}
+
+// The driver's functions carry the version of their parameters and the meaning of stream 0 in their
+// names.
+std::string plain_api(std::string api) {
+    static constexpr std::array<std::string_view, 4> kSuffixes{"_ptsz", "_ptds", "_v2", "_v3"};
+    for (const std::string_view suffix : kSuffixes) {
+        if (api.ends_with(suffix)) {
+            api.resize(api.size() - suffix.size());
+        }
+    }
+    return api;
+}
+
+// The function as the program called it: the runtime's, or the driver's where it used that.
+std::string spoken_api(const std::string& api, const Stack& stack) {
+    return stack.entry.starts_with("cuda") ? plain_api(stack.entry) : plain_api(api);
+}
+
+bool uses_runtime(const Stack& stack) {
+    return !stack.entry.starts_with("cu") || stack.entry.starts_with("cuda");
+}
+
+std::string spoken_stream(const std::optional<Stream>& stream) {
+    if (!stream) {
+        return "an unknown stream";
+    }
+    if (stream->kind == "legacy") {
+        return "the default stream";
+    }
+    if (stream->kind == "per-thread") {
+        return fmt::format("the per-thread default stream of thread {}", stream->thread);
+    }
+    const std::string place = spoken_place(stream->created);
+    return place.empty() ? fmt::format("stream {}", hex(stream->handle))
+                         : fmt::format("stream {} (created at {})", hex(stream->handle), place);
+}
+
+// Short, for a sentence that has introduced the stream already.
+std::string short_stream(const std::optional<Stream>& stream) {
+    return stream && stream->kind != "legacy" && stream->kind != "per-thread"
+               ? "stream " + hex(stream->handle)
+               : spoken_stream(stream);
+}
+
+bool same_stream(const AccessPlace& a, const AccessPlace& b) {
+    return a.stream && b.stream && a.stream->id == b.stream->id;
+}
+
+// "kernel scale(float*)", "cudaMemcpy", "graph launch".
+std::string spoken_op(const AccessPlace& access) {
+    if (access.op == "kernel") {
+        return access.kernel.empty() ? "a kernel without a name" : "kernel " + access.kernel;
+    }
+    if (access.op == "host-function") {
+        return "a host function";
+    }
+    const std::string api = spoken_api(access.api, access.stack);
+    return api.empty() ? "a " + access.op : api;
+}
+
+std::string_view past_tense(const AccessPlace& access) {
+    if (!access.direction_known) {
+        return "may have read or written";
+    }
+    return access.access == "read" ? "read" : access.access == "write" ? "wrote" : "read and wrote";
+}
+
+std::string_view of_hazard(std::string_view hazard, bool earlier) {
+    if (hazard == "RAW") {
+        return earlier ? "writes" : "reads";
+    }
+    if (hazard == "WAR") {
+        return earlier ? "reads" : "overwrites";
+    }
+    return earlier ? "writes" : hazard == "WAW" ? "also writes" : "uses";
+}
+
+std::string_view memory_kind(const std::string& kind) {
+    static const std::map<std::string_view, std::string_view> kNames{
+        {"device", "device memory"},
+        {"async", "stream-ordered device memory"},
+        {"pitched", "pitched device memory"},
+        {"managed", "managed memory"},
+        {"host", "pinned host memory"},
+        {"registered", "registered host memory"},
+        {"array", "array memory"},
+        {"mipmapped-array", "mipmapped array memory"}};
+    const auto found = kNames.find(kind);
+    return found == kNames.end() ? std::string_view("memory") : found->second;
+}
+
+struct FreeFunction {
+    std::string_view runtime;
+    std::string_view driver;
+};
+
+FreeFunction free_function(const std::string& kind) {
+    static const std::map<std::string_view, FreeFunction> kFunctions{
+        {"async", {"cudaFreeAsync", "cuMemFreeAsync"}},
+        {"host", {"cudaFreeHost", "cuMemFreeHost"}},
+        {"registered", {"cudaHostUnregister", "cuMemHostUnregister"}},
+        {"array", {"cudaFreeArray", "cuArrayDestroy"}},
+        {"mipmapped-array", {"cudaFreeMipmappedArray", "cuMipmappedArrayDestroy"}}};
+    const auto found = kFunctions.find(kind);
+    return found == kFunctions.end() ? FreeFunction{"cudaFree", "cuMemFree"} : found->second;
+}
+
+std::string_view free_function_for(const Block& block) {
+    const FreeFunction functions = free_function(block.kind);
+    return uses_runtime(block.allocated.stack) ? functions.runtime : functions.driver;
+}
+
+std::string the_block(const Finding& finding) {
+    return finding.block ? fmt::format("the block of {}", bytes_text(finding.block->bytes))
+                         : std::string("the block");
+}
+
+bool ended_by_context(const std::string& api) {
+    return api.starts_with("cuCtxDestroy") || api.starts_with("cuDevicePrimaryCtxReset");
+}
+
+struct Words {
+    std::string message;
+    std::string suggestion;
+};
+
+// ---- races
+// -----------------------------------------------------------------------------------------------
+
+std::string wait_between(const AccessPlace& first, const AccessPlace& second) {
+    return fmt::format(
+        "Record an event on {} after {}{} and make {} wait for it (cudaStreamWaitEvent) before "
+        "{}{}.",
+        short_stream(first.stream), spoken_op(first), at_place(first.stack),
+        short_stream(second.stream), spoken_op(second), at_place(second.stack));
+}
+
+// A copy or memset whose call looks finished when it returns and is not: the program waits for
+// nothing because it believes there is nothing left to wait for.
+bool looks_synchronous(const AccessPlace& access) {
+    const bool copies = access.op == "copy" || access.op == "memset";
+    const bool by_default =
+        access.stream && (access.stream->kind == "legacy" || access.stream->kind == "per-thread");
+    return copies && by_default && access.api.find("Async") == std::string::npos;
+}
+
+bool copies_from_host(const AccessPlace& access) {
+    return access.op == "copy" && (access.api.find("HtoD") != std::string::npos ||
+                                   access.api.find("HtoA") != std::string::npos);
+}
+
+std::string trap_of(const AccessPlace& first) {
+    const std::string call = spoken_op(first);
+    if (copies_from_host(first)) {
+        return fmt::format(
+            " {} from pageable memory returns once the source has been staged: the transfer to the "
+            "device may "
+            "still be running, on {} only, and a non-blocking stream does not wait for that one.",
+            call, short_stream(first.stream));
+    }
+    return fmt::format(
+        " {} of device memory returns before the device has done it, and only {} and the streams "
+        "that "
+        "synchronize with it wait.",
+        call, short_stream(first.stream));
+}
+
+std::string ways_out_of_trap(const AccessPlace& first, const AccessPlace& second) {
+    const std::string_view async = first.op == "memset" ? "cudaMemsetAsync" : "cudaMemcpyAsync";
+    std::string ways = fmt::format(
+        "Either issue {}{} on {} instead ({}), or call cudaStreamSynchronize(0) between it and "
+        "{}{}",
+        spoken_op(first), at_place(first.stack), short_stream(second.stream), async,
+        spoken_op(second), at_place(second.stack));
+    ways += copies_from_host(first) ? ", or copy from pinned memory (cudaMallocHost)." : ".";
+    return ways;
+}
+
+Words race_in_graph(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
+    return {
+        fmt::format("Inside one graph, {} {} {}, and {} {} it, and no edge orders the two nodes.",
+                    spoken_op(first), of_hazard(finding.hazard, true), the_block(finding),
+                    spoken_op(second), of_hazard(finding.hazard, false)),
+        fmt::format("Add an edge from the node of {}{} to the node of {}{}.", spoken_op(first),
+                    at_place(first.stack), spoken_op(second), at_place(second.stack))};
+}
+
+Words describe_race(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {fmt::format("Two accesses to {} are not ordered.", the_block(finding)),
+                "Order them with an event and cudaStreamWaitEvent."};
+    }
+    const AccessPlace& first = finding.accesses[0];
+    const AccessPlace& second = finding.accesses[1];
+    if (same_stream(first, second)) {
+        return race_in_graph(finding, first, second);
+    }
+    Words words;
+    words.message = fmt::format(
+        "{}{} {} {} on {}; {}{} {} it on {}, and nothing makes the second wait for the first.",
+        spoken_op(first), at_place(first.stack), of_hazard(finding.hazard, true),
+        the_block(finding), spoken_stream(first.stream), spoken_op(second), at_place(second.stack),
+        of_hazard(finding.hazard, false), spoken_stream(second.stream));
+    if (looks_synchronous(first)) {
+        words.message += trap_of(first);
+        words.suggestion = ways_out_of_trap(first, second);
+    } else {
+        words.suggestion = wait_between(first, second);
+    }
+    if (finding.verdict == Verdict::Possible) {
+        words.message +=
+            " Whether they touch the same bytes, and one writes them, could not be established.";
+    }
+    return words;
+}
+
+// ---- lifetime
+// --------------------------------------------------------------------------------------------
+
+Words describe_use_after_free(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {fmt::format("{} is used after it has been freed.", the_block(finding)),
+                "Free it after its last use."};
+    }
+    const AccessPlace& freed = finding.accesses[0];
+    const AccessPlace& use = finding.accesses[1];
+    if (ended_by_context(freed.api)) {
+        return {fmt::format("{}{} uses {} on {}, but {}{} has destroyed the context it lived in.",
+                            spoken_op(use), at_place(use.stack), the_block(finding),
+                            spoken_stream(use.stream), spoken_op(freed), at_place(freed.stack)),
+                fmt::format(
+                    "Move {} after the last use{}, or allocate the block again in the new context.",
+                    spoken_op(freed), at_place(use.stack))};
+    }
+    return {fmt::format("{}{} uses {} on {} after {}{} has freed it.", spoken_op(use),
+                        at_place(use.stack), the_block(finding), spoken_stream(use.stream),
+                        spoken_op(freed), at_place(freed.stack)),
+            fmt::format("Move {}{} after the last use{}, or drop that use.", spoken_op(freed),
+                        at_place(freed.stack), at_place(use.stack))};
+}
+
+Words describe_use_before_alloc(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {fmt::format("{} is used before its stream-ordered allocation has happened.",
+                            the_block(finding)),
+                "Make the using stream wait for an event recorded after the allocation."};
+    }
+    const AccessPlace& alloc = finding.accesses[0];
+    const AccessPlace& use = finding.accesses[1];
+    return {
+        fmt::format(
+            "{}{} uses {} on {}, but {}{} allocates it on {}, and nothing makes the use wait for "
+            "that.",
+            spoken_op(use), at_place(use.stack), the_block(finding), spoken_stream(use.stream),
+            spoken_op(alloc), at_place(alloc.stack), spoken_stream(alloc.stream)),
+        wait_between(alloc, use) +
+            fmt::format(" Or allocate the block on {}.", short_stream(use.stream))};
+}
+
+Words describe_freed_in_flight(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {
+            fmt::format("{} is freed while work on it may still be running.", the_block(finding)),
+            "Make the free wait for the last use."};
+    }
+    const AccessPlace& use = finding.accesses[0];
+    const AccessPlace& freed = finding.accesses[1];
+    const bool ordered = freed.api.find("Async") != std::string::npos;
+    std::string message =
+        fmt::format("{}{} uses {} on {} and may still be running when {}{} frees it",
+                    spoken_op(use), at_place(use.stack), the_block(finding),
+                    spoken_stream(use.stream), spoken_op(freed), at_place(freed.stack));
+    if (ordered) {
+        return {message + fmt::format(" on {}: nothing makes the free wait for the use.",
+                                      spoken_stream(freed.stream)),
+                wait_between(use, freed) +
+                    fmt::format(" Or free the block on {}.", short_stream(use.stream))};
+    }
+    return {message + ": freeing stream-ordered memory this way does not wait for the device.",
+            fmt::format("Free it with cudaFreeAsync on {}, or synchronize that stream before {}{}.",
+                        short_stream(use.stream), spoken_op(freed), at_place(freed.stack))};
+}
+
+Words describe_double_free(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {fmt::format("{} is freed twice.", the_block(finding)),
+                "Remove one of the two frees."};
+    }
+    const AccessPlace& first = finding.accesses[0];
+    const AccessPlace& second = finding.accesses[1];
+    return {fmt::format("{}{} frees {} at {}, which {}{} has already freed.", spoken_op(second),
+                        at_place(second.stack), the_block(finding), hex(finding.ptr),
+                        spoken_op(first), at_place(first.stack)),
+            fmt::format(
+                "Remove the second free{}, or set the pointer to null where it is first freed{}.",
+                at_place(second.stack), at_place(first.stack))};
+}
+
+Words describe_invalid_free(const Finding& finding) {
+    const std::string what = finding.accesses.empty() ? std::string("A free")
+                                                      : spoken_op(finding.accesses[0]) +
+                                                            at_place(finding.accesses[0].stack);
+    if (!finding.block) {
+        return {
+            fmt::format("{} is given {}, which no allocation has returned.", what,
+                        hex(finding.ptr)),
+            "Free the address that the allocation returned, with the function that belongs to it."};
+    }
+    const Block& block = *finding.block;
+    const std::string allocation = spoken_api(block.allocated.api, block.allocated.stack);
+    const std::string begin = fmt::format("{} that {}{} returned", hex(block.ptr), allocation,
+                                          at_place(block.allocated.stack));
+    if (finding.ptr > block.ptr) {
+        return {fmt::format("{} is given {}, which is {} into the block of {} that begins at {}.",
+                            what, hex(finding.ptr), bytes_text(finding.ptr - block.ptr),
+                            bytes_text(block.bytes), hex(block.ptr)),
+                fmt::format("Free {}.", begin)};
+    }
+    return {fmt::format("{} is given {}, which is {} and cannot be freed this way.", what,
+                        hex(finding.ptr), memory_kind(block.kind)),
+            fmt::format("Free {} with {}.", begin, free_function_for(block))};
+}
+
+// ---- the rest
+// --------------------------------------------------------------------------------------------
+
+Words describe_implicit_sync(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {fmt::format("Only the wait inside a free protects {}.", the_block(finding)),
+                "Synchronize before the free."};
+    }
+    const AccessPlace& use = finding.accesses[0];
+    const AccessPlace& freed = finding.accesses[1];
+    return {fmt::format(
+                "{}{} uses {} on {}, and only the wait that {}{} happens to perform keeps the free "
+                "from overtaking it: no guarantee of CUDA's manual does.",
+                spoken_op(use), at_place(use.stack), the_block(finding), spoken_stream(use.stream),
+                spoken_op(freed), at_place(freed.stack)),
+            fmt::format("Synchronize {} before {}{}.", short_stream(use.stream), spoken_op(freed),
+                        at_place(freed.stack))};
+}
+
+Words describe_leak(const Finding& finding) {
+    const Block& block = *finding.block;
+    const bool many = finding.count != 1;
+    std::string message =
+        fmt::format("{} of {} allocated by {}{} {} never freed", counted(finding.count, "block"),
+                    memory_kind(block.kind), spoken_api(block.allocated.api, block.allocated.stack),
+                    at_place(block.allocated.stack), many ? "were" : "was");
+    message += many ? fmt::format(": {} in all", bytes_text(finding.leaked_bytes))
+                    : fmt::format(": {}", bytes_text(finding.leaked_bytes));
+    message += finding.live_when_log_ended
+                   ? "; live when the log ended, without the program's own end."
+                   : ".";
+    return {message,
+            fmt::format("Call {} for {} after the last use, before the last copy of the pointer is "
+                        "lost.",
+                        free_function_for(block), many ? "each of them" : "it")};
+}
+
+Words describe_other(const Finding& finding) {
+    return {
+        fmt::format("A finding of kind {}, which this version of the report program does not know.",
+                    finding.kind_name),
+        "Read the log with the cuward that wrote it, or a newer one."};
+}
+
+Words words_for(const Finding& finding) {
+    switch (finding.kind) {
+        case Kind::Race:
+            return describe_race(finding);
+        case Kind::UseAfterFree:
+            return describe_use_after_free(finding);
+        case Kind::UseBeforeAlloc:
+            return describe_use_before_alloc(finding);
+        case Kind::FreedInFlight:
+            return describe_freed_in_flight(finding);
+        case Kind::DoubleFree:
+            return describe_double_free(finding);
+        case Kind::InvalidFree:
+            return describe_invalid_free(finding);
+        case Kind::ReliesOnImplicitSync:
+            return describe_implicit_sync(finding);
+        case Kind::Leak:
+            return describe_leak(finding);
+        case Kind::Other:
+            break;
+    }
+    return describe_other(finding);
+}
+
+std::string capitalized(std::string sentence) {
+    // A C++ or CUDA name keeps its spelling at the start of a sentence.
+    for (const std::string_view word : {"kernel ", "the ", "a ", "an "}) {
+        if (sentence.starts_with(word)) {
+            sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+        }
+    }
+    return sentence;
+}
+
+std::string_view verdict_name(Verdict verdict) {
+    return verdict == Verdict::Proven   ? "proven"
+           : verdict == Verdict::Likely ? "likely"
+                                        : "possible";
+}
+
+std::string on_thread(std::uint64_t thread) {
+    return thread == 0 ? std::string() : fmt::format(", thread {}", thread);
+}
+
+}  // namespace
+
+void describe(Finding& finding) {
+    Words words = words_for(finding);
+    finding.message = capitalized(std::move(words.message));
+    finding.suggestion = capitalized(std::move(words.suggestion));
+}
+
+std::vector<std::string> remarks_on(const LogModel& log) {
+    std::vector<std::string> remarks;
+    const LogHealth& health = log.health;
+    if (!health.has_header) {
+        remarks.emplace_back(
+            "the log has no header: it was cut off at its very beginning, or is no log of cuward");
+    }
+    if (health.cut_mid_line) {
+        remarks.emplace_back(
+            "the log is cut off in the middle of a line; this report covers what comes before");
+    }
+    if (!health.ended) {
+        remarks.emplace_back(
+            "the log has no end: the process was killed, or is still running; this report covers "
+            "it up to there");
+    }
+    if (health.skipped_lines > 0) {
+        remarks.push_back(fmt::format("{} of the log could not be understood and {} skipped",
+                                      counted(health.skipped_lines, "line"),
+                                      health.skipped_lines == 1 ? "was" : "were"));
+    }
+    if (log.process.driver_seen && log.process.cupti.empty()) {
+        remarks.emplace_back(
+            "kernel launches and copies were not watched, as there was no CUPTI: only leaks and "
+            "wrong frees can "
+            "be found");
+    }
+    remarks.insert(remarks.end(), log.notes.begin(), log.notes.end());
+    return remarks;
+}
+
+std::string changed_module_remark(const std::string& module) {
+    return fmt::format(
+        "{} is not the file that ran (its build id differs), so its frames have no names", module);
+}
+
+std::string title(const Finding& finding) {
+    if (finding.kind == Kind::Leak) {
+        return fmt::format("leak of {}", bytes_text(finding.leaked_bytes));
+    }
+    const std::string hazard = finding.hazard.empty() ? "" : finding.hazard + ", ";
+    const std::string seen =
+        finding.count == 1 ? "" : fmt::format(", seen {}", counted(finding.count, "time"));
+    return fmt::format("{} ({}{}){}", finding.kind_name, hazard, verdict_name(finding.verdict),
+                       seen);
+}
+
+std::string access_line(const Finding& finding, const AccessPlace& access) {
+    std::string line = spoken_op(access);
+    if (access.op == "free") {
+        line += finding.kind == Kind::InvalidFree ? " was asked to free it" : " freed the block";
+    } else if (access.op == "alloc") {
+        line += " allocated the block";
+    } else {
+        const std::string_view bound = access.range_exact ? "" : "at most ";
+        line += fmt::format(" {} ", past_tense(access));
+        line += access.range ? fmt::format("{}bytes [{}, {}) of the block", bound,
+                                           access.range->first, access.range->second)
+                             : "the block";
+    }
+    if (access.stream) {
+        line += " on " + spoken_stream(access.stream);
+    }
+    if (access.grid && access.threads) {
+        line += fmt::format(", grid {}, blocks of {}", fmt::join(*access.grid, "x"),
+                            fmt::join(*access.threads, "x"));
+    }
+    return line + on_thread(access.thread);
+}
+
+std::string allocation_line(const Finding& finding) {
+    const Block& block = *finding.block;
+    const std::string device = block.device ? fmt::format(" on device {}", *block.device) : "";
+    const std::string_view which =
+        finding.kind == Kind::Leak && finding.count > 1 ? "the first of them" : "the block";
+    return fmt::format("{}: {} of {}{} at {}, allocated by {} at {}{}", which,
+                       bytes_text(block.bytes), memory_kind(block.kind), device, hex(block.ptr),
+                       spoken_api(block.allocated.api, block.allocated.stack),
+                       seconds_text(block.allocated.time), on_thread(block.allocated.thread));
+}
+
+std::string free_line(const Block& block) {
+    const Call& freed = *block.freed;
+    return fmt::format("freed by {} at {}{}", spoken_api(freed.api, freed.stack),
+                       seconds_text(freed.time), on_thread(freed.thread));
+}
+
+std::string held_line(const Held& held) {
+    return fmt::format("held until exit by {}: {}, {}", held.module, counted(held.blocks, "block"),
+                       bytes_text(held.bytes));
+}
+
+std::string process_name(const Process& process) {
+    const std::string program =
+        process.program.empty() ? "unknown program" : std::string(base_name(process.program));
+    const std::string rank = process.rank ? fmt::format(", rank {}", *process.rank) : "";
+    const std::string host = process.host.empty() ? "" : " on " + process.host;
+    return fmt::format("{} (pid {}{}{})", program, process.pid, rank, host);
+}
+
+std::string verdict_line(const Report& report) {
+    const Summary& summary = report.summary;
+    std::vector<std::string> parts;
+    const auto add = [&](std::uint64_t count, std::string_view what) {
+        if (count > 0) {
+            parts.push_back(counted(count, what));
+        }
+    };
+    add(summary.races, "race");
+    add(summary.lifetime_errors, "lifetime error");
+    add(summary.other_findings, "other finding");
+    if (summary.leaks > 0) {
+        parts.push_back(fmt::format("{} of {}, {}", counted(summary.leaks, "leak"),
+                                    counted(summary.leaked_blocks, "block"),
+                                    bytes_text(summary.leaked_bytes)));
+    }
+    std::string line = parts.empty() ? "nothing found" : fmt::format("{}", fmt::join(parts, ", "));
+    parts.clear();
+    add(summary.possible_races, "possible race");
+    add(summary.possible_lifetime_errors, "possible lifetime error");
+    if (!parts.empty()) {
+        line += fmt::format("; also {} (--show-possible lists them)", fmt::join(parts, ", "));
+    }
+    return line + (report.leak_check ? "" : "; leaks were not looked for");
+}
+
+}  // namespace cuward::report
