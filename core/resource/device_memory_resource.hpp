@@ -74,7 +74,14 @@ class DeviceMemoryResource {
 
     virtual bool supports_block_use_tracking() const { return false; }
 
-    /// Notes that `use_stream` uses the block in an unknown way until now (counts as a write).
+    // Use tracking. Unless a resource tracks uses these three refuse with StreamMisuse, as silently
+    // doing nothing would be false safety. Errors otherwise: UseAfterFree for a block that is not
+    // live, StreamMisuse for a block of another device or kNoStream, Driver for a wait that cannot
+    // be queued.
+
+    /// Notes that `use_stream` uses the block in an unknown way until now: later uses of other
+    /// streams wait for it like for a write. It has itself waited for nothing, so earlier uses stay
+    /// outstanding.
     virtual ResourceResult<void> record_block_use(const BlockId& block, StreamId use_stream);
 
     /// Makes `use_stream` wait for whatever the access depends on: a read for the last write of

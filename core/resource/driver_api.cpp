@@ -1,0 +1,46 @@
+#include "core/resource/driver_api.hpp"
+
+namespace cuward {
+namespace {
+
+template <typename Function>
+void optional(Function& slot, const char* name, const DriverResolver& resolve) {
+    slot = reinterpret_cast<Function>(resolve(name));
+}
+
+template <typename Function>
+void required(Function& slot, const char* name, const DriverResolver& resolve,
+              std::vector<const char*>& missing) {
+    optional(slot, name, resolve);
+    if (slot == nullptr) {
+        missing.push_back(name);
+    }
+}
+
+}  // namespace
+
+LoadedDriver load_driver_api(const DriverResolver& resolve) {
+    LoadedDriver loaded;
+    DriverApi& api = loaded.api;
+    const auto need = [&](auto& slot, const char* name) {
+        required(slot, name, resolve, loaded.missing);
+    };
+    need(api.device_get, "cuDeviceGet");
+    need(api.device_get_attribute, "cuDeviceGetAttribute");
+    need(api.ctx_get_current, "cuCtxGetCurrent");
+    need(api.ctx_push_current, "cuCtxPushCurrent_v2");
+    need(api.ctx_pop_current, "cuCtxPopCurrent_v2");
+    need(api.stream_get_ctx, "cuStreamGetCtx");
+    need(api.stream_wait_event, "cuStreamWaitEvent");
+    need(api.event_create, "cuEventCreate");
+    need(api.event_record, "cuEventRecord");
+    need(api.event_query, "cuEventQuery");
+    need(api.event_destroy, "cuEventDestroy_v2");
+    need(api.mem_alloc, "cuMemAlloc_v2");
+    need(api.mem_free, "cuMemFree_v2");
+    optional(api.mem_alloc_async, "cuMemAllocAsync", resolve);
+    optional(api.mem_free_async, "cuMemFreeAsync", resolve);
+    return loaded;
+}
+
+}  // namespace cuward

@@ -1,0 +1,42 @@
+// The part of the CUDA driver that resources call, as a table of functions that somebody hands in.
+#pragma once
+
+#include <cuda.h>
+
+#include <functional>
+#include <vector>
+
+namespace cuward {
+
+/// Driver functions under their CUDA names. Core links no driver: the hooks fill the table with the
+/// driver's own functions, tests with scripted ones. Entry points are the ones in which handle 0 is
+/// the legacy stream; resources name the default streams by their explicit handles anyway.
+struct DriverApi {
+    decltype(&::cuDeviceGet) device_get = nullptr;
+    decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
+    decltype(&::cuCtxGetCurrent) ctx_get_current = nullptr;
+    decltype(&::cuCtxPushCurrent_v2) ctx_push_current = nullptr;
+    decltype(&::cuCtxPopCurrent_v2) ctx_pop_current = nullptr;
+    decltype(&::cuStreamGetCtx) stream_get_ctx = nullptr;
+    decltype(&::cuStreamWaitEvent) stream_wait_event = nullptr;
+    decltype(&::cuEventCreate) event_create = nullptr;
+    decltype(&::cuEventRecord) event_record = nullptr;
+    decltype(&::cuEventQuery) event_query = nullptr;
+    decltype(&::cuEventDestroy_v2) event_destroy = nullptr;
+    decltype(&::cuMemAlloc_v2) mem_alloc = nullptr;
+    decltype(&::cuMemFree_v2) mem_free = nullptr;
+    decltype(&::cuMemAllocAsync) mem_alloc_async = nullptr;  ///< null before CUDA 11.2
+    decltype(&::cuMemFreeAsync) mem_free_async = nullptr;    ///< null before CUDA 11.2
+};
+
+/// Gives the address of a driver function by name, or null.
+using DriverResolver = std::function<void*(const char* name)>;
+
+struct LoadedDriver {
+    DriverApi api;
+    std::vector<const char*> missing;  ///< required functions that were not found
+};
+
+LoadedDriver load_driver_api(const DriverResolver& resolve);
+
+}  // namespace cuward

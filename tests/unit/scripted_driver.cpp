@@ -1,0 +1,292 @@
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "tests/unit/scripted_driver.hpp"
+
+namespace cuward::testing {
+namespace {
+
+ScriptedDriver* current_driver = nullptr;
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+    std::array<char, 64> text{};
+    (void)std::snprintf(text.data(), text.size(), pattern, values...);
+    return text.data();
+}
+
+std::string name_of(CUstream stream) {
+    const auto value = reinterpret_cast<std::uintptr_t>(stream);
+    if (StreamId{value} == kLegacyStream) {
+        return "legacy";
+    }
+    return StreamId{value} == kPerThreadStream ? "per-thread" : format("s%zu", value);
+}
+
+std::string name_of(CUevent event) {
+    return format("e%zu", reinterpret_cast<std::uintptr_t>(event));
+}
+
+std::string name_of(Address address) {
+    return format("0x%llx", (unsigned long long)address);
+}
+
+}  // namespace
+
+/// The driver functions themselves.
+struct ScriptedFunctions {
+    static ScriptedDriver& self() { return *current_driver; }
+
+    template <typename Effect>
+    static CUresult call(const char* function, const std::string& arguments, Effect effect) {
+        const CUresult failure = self().begin(function, arguments);
+        if (failure != CUDA_SUCCESS) {
+            return failure;
+        }
+        const std::lock_guard lock(self().mutex_);
+        return effect(self());
+    }
+
+    static CUresult allocate(ScriptedDriver& driver, CUdeviceptr* address, std::size_t bytes) {
+        *address = driver.next_address_;
+        driver.next_address_ += (bytes + 511) / 512 * 512;
+        driver.expect(driver.allocations_.insert(*address).second);
+        return CUDA_SUCCESS;
+    }
+    static CUresult release(ScriptedDriver& driver, CUdeviceptr address) {
+        const bool live = driver.allocations_.erase(address) == 1;
+        driver.expect(live);
+        return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    }
+    static void expect_live(ScriptedDriver& driver, CUevent event) {
+        driver.expect(driver.events_.contains(reinterpret_cast<std::uintptr_t>(event)));
+    }
+
+    static CUresult CUDAAPI device_get(CUdevice* device, int ordinal) {
+        return call("cuDeviceGet", format("%d", ordinal), [&](ScriptedDriver&) {
+            *device = ordinal;
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI device_get_attribute(int* value, CUdevice_attribute attribute,
+                                                 CUdevice device) {
+        const bool pools = attribute == CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
+        return call("cuDeviceGetAttribute",
+                    (pools ? "pools" : format("%d", attribute)) + format(", %d", device),
+                    [&](const ScriptedDriver& driver) {
+                        *value = pools && driver.pools_supported_ ? 1 : 0;
+                        return CUDA_SUCCESS;
+                    });
+    }
+    static CUresult CUDAAPI ctx_get_current(CUcontext* context) {
+        return call("cuCtxGetCurrent", "", [&](const ScriptedDriver& driver) {
+            *context = reinterpret_cast<CUcontext>(driver.pushed_.empty() ? driver.context_
+                                                                          : driver.pushed_.back());
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI ctx_push_current(CUcontext context) {
+        const auto id = reinterpret_cast<ContextId>(context);
+        return call("cuCtxPushCurrent", name_of(id), [&](ScriptedDriver& driver) {
+            driver.pushed_.push_back(id);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI ctx_pop_current(CUcontext* context) {
+        return call("cuCtxPopCurrent", "", [&](ScriptedDriver& driver) {
+            driver.expect(!driver.pushed_.empty());
+            *context = reinterpret_cast<CUcontext>(driver.pushed_.back());
+            driver.pushed_.pop_back();
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI stream_get_ctx(CUstream stream, CUcontext* context) {
+        return call("cuStreamGetCtx", name_of(stream), [&](const ScriptedDriver& driver) {
+            const auto found =
+                driver.stream_contexts_.find(StreamId{reinterpret_cast<std::uintptr_t>(stream)});
+            *context = reinterpret_cast<CUcontext>(
+                found == driver.stream_contexts_.end() ? kContext : found->second);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI stream_wait_event(CUstream stream, CUevent event, unsigned flags) {
+        return call("cuStreamWaitEvent", name_of(stream) + ", " + name_of(event),
+                    [&](ScriptedDriver& driver) {
+                        expect_live(driver, event);
+                        driver.expect(flags == 0);
+                        return CUDA_SUCCESS;
+                    });
+    }
+    static CUresult CUDAAPI event_create(CUevent* event, unsigned flags) {
+        return call("cuEventCreate", "", [&](ScriptedDriver& driver) {
+            driver.expect(flags == CU_EVENT_DISABLE_TIMING);
+            *event = reinterpret_cast<CUevent>(++driver.last_event_);
+            driver.events_.insert(driver.last_event_);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI event_record(CUevent event, CUstream stream) {
+        return call("cuEventRecord", name_of(event) + ", " + name_of(stream),
+                    [&](ScriptedDriver& driver) {
+                        expect_live(driver, event);
+                        driver.complete_.erase(reinterpret_cast<std::uintptr_t>(event));
+                        return CUDA_SUCCESS;
+                    });
+    }
+    static CUresult CUDAAPI event_query(CUevent event) {
+        return call("cuEventQuery", name_of(event), [&](ScriptedDriver& driver) {
+            expect_live(driver, event);
+            const bool complete =
+                driver.everything_complete_ ||
+                driver.complete_.contains(reinterpret_cast<std::uintptr_t>(event));
+            return complete ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+        });
+    }
+    static CUresult CUDAAPI event_destroy(CUevent event) {
+        return call("cuEventDestroy", name_of(event), [&](ScriptedDriver& driver) {
+            expect_live(driver, event);
+            driver.events_.erase(reinterpret_cast<std::uintptr_t>(event));
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI mem_alloc(CUdeviceptr* address, std::size_t bytes) {
+        return call("cuMemAlloc", format("%zu", bytes),
+                    [&](ScriptedDriver& driver) { return allocate(driver, address, bytes); });
+    }
+    static CUresult CUDAAPI mem_free(CUdeviceptr address) {
+        return call("cuMemFree", name_of(Address{address}),
+                    [&](ScriptedDriver& driver) { return release(driver, address); });
+    }
+    static CUresult CUDAAPI mem_alloc_async(CUdeviceptr* address, std::size_t bytes,
+                                            CUstream stream) {
+        return call("cuMemAllocAsync", format("%zu, ", bytes) + name_of(stream),
+                    [&](ScriptedDriver& driver) { return allocate(driver, address, bytes); });
+    }
+    static CUresult CUDAAPI mem_free_async(CUdeviceptr address, CUstream stream) {
+        return call("cuMemFreeAsync", name_of(Address{address}) + ", " + name_of(stream),
+                    [&](ScriptedDriver& driver) { return release(driver, address); });
+    }
+};
+
+ScriptedDriver::ScriptedDriver()
+    : api{.device_get = &ScriptedFunctions::device_get,
+          .device_get_attribute = &ScriptedFunctions::device_get_attribute,
+          .ctx_get_current = &ScriptedFunctions::ctx_get_current,
+          .ctx_push_current = &ScriptedFunctions::ctx_push_current,
+          .ctx_pop_current = &ScriptedFunctions::ctx_pop_current,
+          .stream_get_ctx = &ScriptedFunctions::stream_get_ctx,
+          .stream_wait_event = &ScriptedFunctions::stream_wait_event,
+          .event_create = &ScriptedFunctions::event_create,
+          .event_record = &ScriptedFunctions::event_record,
+          .event_query = &ScriptedFunctions::event_query,
+          .event_destroy = &ScriptedFunctions::event_destroy,
+          .mem_alloc = &ScriptedFunctions::mem_alloc,
+          .mem_free = &ScriptedFunctions::mem_free,
+          .mem_alloc_async = &ScriptedFunctions::mem_alloc_async,
+          .mem_free_async = &ScriptedFunctions::mem_free_async} {
+    current_driver = this;
+}
+
+ScriptedDriver::~ScriptedDriver() {
+    current_driver = nullptr;
+}
+
+CUresult ScriptedDriver::begin(const std::string& function, const std::string& arguments) {
+    std::function<void()> action;
+    CUresult result = CUDA_SUCCESS;
+    {
+        const std::lock_guard lock(mutex_);
+        if (recording_) {
+            calls_.push_back(function + "(" + arguments + ")");
+        }
+        if (calls_until_failure_ > 0 && --calls_until_failure_ == 0) {
+            result = failure_;
+        }
+        const auto failing = failing_.find(function);
+        if (failing != failing_.end()) {
+            result = failing->second;
+            failing_.erase(failing);
+        }
+        // Taken out while it runs, so that driver calls it leads to do not run it again.
+        action = std::exchange(on_call_, nullptr);
+    }
+    if (action) {
+        action();
+        const std::lock_guard lock(mutex_);
+        on_call_ = std::move(action);
+    }
+    return result;
+}
+
+void ScriptedDriver::expect(bool correct) {
+    violations_ += correct ? 0 : 1;
+}
+
+std::vector<std::string> ScriptedDriver::take_calls() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(calls_, {});
+}
+
+void ScriptedDriver::next_address(Address address) {
+    const std::lock_guard lock(mutex_);
+    next_address_ = address;
+}
+
+void ScriptedDriver::fail_call(int nth, CUresult result) {
+    const std::lock_guard lock(mutex_);
+    calls_until_failure_ = nth;
+    failure_ = result;
+}
+
+void ScriptedDriver::fail_next(const std::string& function, CUresult result) {
+    const std::lock_guard lock(mutex_);
+    failing_[function] = result;
+}
+
+void ScriptedDriver::complete_event(int number) {
+    const std::lock_guard lock(mutex_);
+    complete_.insert(static_cast<std::uintptr_t>(number));
+}
+
+void ScriptedDriver::complete_everything() {
+    const std::lock_guard lock(mutex_);
+    everything_complete_ = true;
+}
+
+void ScriptedDriver::set_pools_supported(bool supported) {
+    const std::lock_guard lock(mutex_);
+    pools_supported_ = supported;
+}
+
+void ScriptedDriver::set_context(ContextId current) {
+    const std::lock_guard lock(mutex_);
+    context_ = current;
+}
+
+void ScriptedDriver::set_stream_context(StreamId stream, ContextId context) {
+    const std::lock_guard lock(mutex_);
+    stream_contexts_[stream] = context;
+}
+
+void ScriptedDriver::on_call(std::function<void()> action) {
+    const std::lock_guard lock(mutex_);
+    on_call_ = std::move(action);
+}
+
+void ScriptedDriver::stop_recording() {
+    const std::lock_guard lock(mutex_);
+    recording_ = false;
+}
+
+std::size_t ScriptedDriver::live_allocations() const {
+    const std::lock_guard lock(mutex_);
+    return allocations_.size();
+}
+
+std::size_t ScriptedDriver::live_events() const {
+    const std::lock_guard lock(mutex_);
+    return events_.size();
+}
+
+}  // namespace cuward::testing

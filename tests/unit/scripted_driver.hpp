@@ -1,0 +1,85 @@
+// A driver that does what tests tell it: writes down every call, hands out addresses and events,
+// fails on demand, and notices what no correct caller does.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/resource/driver_api.hpp"
+#include "core/types.hpp"
+
+namespace cuward::testing {
+
+constexpr ContextId kContext{0xc1000};
+constexpr ContextId kOtherContext{0xc2000};
+
+/// One at a time exists, as driver functions carry no user data. Thread-safe.
+class ScriptedDriver {
+  public:
+    ScriptedDriver();
+    ~ScriptedDriver();
+    ScriptedDriver(const ScriptedDriver&) = delete;
+    ScriptedDriver& operator=(const ScriptedDriver&) = delete;
+
+    DriverApi api;
+
+    /// Calls since the last time, in order, like "cuEventRecord(e1, s10)".
+    std::vector<std::string> take_calls();
+
+    /// The address of the next allocation; by default they never repeat.
+    void next_address(Address address);
+
+    /// The `nth` call from now fails, or the next call of one function.
+    void fail_call(int nth, CUresult result = CUDA_ERROR_UNKNOWN);
+    void fail_next(const std::string& function, CUresult result);
+
+    /// Whether an event is done when it is queried; by default none is.
+    void complete_event(int number);
+    void complete_everything();
+
+    void set_pools_supported(bool supported);
+    void set_context(ContextId current);
+    void set_stream_context(StreamId stream, ContextId context);
+
+    /// Runs inside every driver call, as a tool's callback would.
+    void on_call(std::function<void()> action);
+
+    /// Switches off the record of calls for tests that make too many.
+    void stop_recording();
+
+    std::size_t live_allocations() const;
+    std::size_t live_events() const;
+    int violations() const { return violations_; }
+
+  private:
+    friend struct ScriptedFunctions;
+
+    CUresult begin(const std::string& function, const std::string& arguments);
+    void expect(bool correct);
+
+    mutable std::mutex mutex_;
+    std::vector<std::string> calls_;
+    bool recording_ = true;
+    int calls_until_failure_ = 0;
+    CUresult failure_ = CUDA_SUCCESS;
+    std::map<std::string, CUresult> failing_;
+    std::function<void()> on_call_;
+    Address next_address_ = 0x10000;
+    std::set<Address> allocations_;
+    std::set<std::uintptr_t> events_;
+    std::set<std::uintptr_t> complete_;
+    std::uintptr_t last_event_ = 0;
+    bool everything_complete_ = false;
+    bool pools_supported_ = true;
+    ContextId context_ = kContext;
+    std::vector<ContextId> pushed_;
+    std::map<StreamId, ContextId> stream_contexts_;
+    std::atomic<int> violations_{0};
+};
+
+}  // namespace cuward::testing
