@@ -1,0 +1,119 @@
+#include "core/blocks/access_history.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cuward {
+namespace {
+
+PastAccess access(StreamSlot slot, Epoch epoch, Access kind, Address lo = 0,
+                  std::uint64_t bytes = 100) {
+    PastAccess made;
+    made.range = ByteRange::linear(lo, bytes);
+    made.slot = slot;
+    made.epoch = epoch;
+    made.access = kind;
+    return made;
+}
+
+class AccessHistoryTest : public ::testing::Test {
+  protected:
+    std::vector<Epoch> add(const PastAccess& next, const Clock& clock = {}) {
+        Clock own = clock;
+        own.raise(next.slot, next.epoch);
+        std::vector<Epoch> found;
+        history.add(next, own, host,
+                    [&](const PastAccess& earlier) { found.push_back(earlier.epoch); });
+        return found;
+    }
+
+    AccessHistory history;
+    Clock host;
+};
+
+TEST_F(AccessHistoryTest, AReadMeetsAnUnorderedWrite) {
+    add(access(0, 1, Access::Write));
+    EXPECT_EQ(add(access(1, 1, Access::Read)).size(), 1U);
+}
+
+TEST_F(AccessHistoryTest, ReadsDoNotMeet) {
+    add(access(0, 1, Access::Read));
+    EXPECT_TRUE(add(access(1, 1, Access::Read)).empty());
+}
+
+TEST_F(AccessHistoryTest, AWriteMeetsEveryOutstandingRead) {
+    add(access(0, 1, Access::Read));
+    add(access(1, 2, Access::Read));
+    EXPECT_EQ(add(access(2, 1, Access::Write)).size(), 2U);
+}
+
+TEST_F(AccessHistoryTest, OrderedAccessesDoNotMeet) {
+    add(access(0, 1, Access::Write));
+    Clock waited;
+    waited.raise(0, 1);
+    EXPECT_TRUE(add(access(1, 1, Access::Read), waited).empty());
+}
+
+TEST_F(AccessHistoryTest, DisjointBytesDoNotMeet) {
+    add(access(0, 1, Access::Write, 0, 50));
+    EXPECT_TRUE(add(access(1, 1, Access::Write, 50, 50)).empty());
+}
+
+TEST_F(AccessHistoryTest, AWriteReplacesWhatItCovers) {
+    add(access(0, 1, Access::Write));
+    add(access(0, 2, Access::Read));
+    add(access(0, 3, Access::Write));
+    EXPECT_EQ(history.size(), 1U);
+    EXPECT_EQ(add(access(1, 1, Access::Read)), (std::vector<Epoch>{3}));
+}
+
+TEST_F(AccessHistoryTest, AReadDoesNotReplaceAWrite) {
+    add(access(0, 1, Access::Write));
+    add(access(0, 2, Access::Read));
+    EXPECT_EQ(add(access(1, 1, Access::Read)), (std::vector<Epoch>{1}));
+}
+
+TEST_F(AccessHistoryTest, AWriteThatDoesNotCoverReplacesNothing) {
+    add(access(0, 1, Access::Write, 0, 100));
+    add(access(0, 2, Access::Write, 0, 10));
+    EXPECT_EQ(add(access(1, 1, Access::Read, 50, 10)), (std::vector<Epoch>{1}));
+}
+
+TEST_F(AccessHistoryTest, AnUnorderedWriteIsKeptBesideANewerOne) {
+    add(access(0, 1, Access::Write));
+    add(access(1, 1, Access::Write));
+    Clock knows_second;
+    knows_second.raise(1, 1);
+    EXPECT_EQ(add(access(2, 1, Access::Read), knows_second).size(), 1U);
+}
+
+TEST_F(AccessHistoryTest, AGuessDoesNotReplaceKnowledge) {
+    add(access(0, 1, Access::Write));
+    PastAccess guess = access(0, 2, Access::ReadWrite);
+    guess.direction_known = false;
+    guess.range_exact = false;
+    add(guess);
+    EXPECT_EQ(add(access(1, 1, Access::Read)), (std::vector<Epoch>{1, 2}));
+}
+
+TEST_F(AccessHistoryTest, WhatTheHostKnowsCompleteIsForgotten) {
+    add(access(0, 1, Access::Write));
+    host.raise(0, 1);
+    EXPECT_TRUE(add(access(1, 1, Access::Write)).empty());
+    EXPECT_EQ(history.size(), 1U);
+}
+
+TEST_F(AccessHistoryTest, MemoryIsBounded) {
+    for (Epoch epoch = 1; epoch <= 10 * AccessHistory::kMost; ++epoch) {
+        add(access(0, epoch, Access::Write, epoch * 1000, 10));
+    }
+    EXPECT_EQ(history.size(), AccessHistory::kMost);
+}
+
+TEST_F(AccessHistoryTest, AWithdrawnAccessNeverHappened) {
+    add(access(0, 1, Access::Write));
+    history.withdraw(0, 1);
+    EXPECT_TRUE(add(access(1, 1, Access::Write)).empty());
+}
+
+}  // namespace
+}  // namespace cuward

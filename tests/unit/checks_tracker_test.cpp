@@ -1,0 +1,409 @@
+// What the tracker reports, read back from its log: each rule with a program that breaks it and one
+// that does not.
+#include "core/tracker.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/log/log.hpp"
+
+namespace cuward {
+namespace {
+
+using nlohmann::json;
+
+constexpr ContextId kContext = 1;
+constexpr StreamRef kFirst{kContext, StreamId{0x100}};
+constexpr StreamRef kSecond{kContext, StreamId{0x200}};
+constexpr StreamRef kBlocking{kContext, StreamId{0x300}};
+constexpr StreamRef kLegacy{kContext, kLegacyStream};
+constexpr Address kBlock = 0x7f0000000000;
+constexpr std::uint64_t kBytes = 4096;
+constexpr std::uint64_t kEvent = 0xe1;
+
+class TrackerTest : public ::testing::Test {
+  protected:
+    TrackerTest() {
+        tracker.stream_created(kFirst, false, site(1));
+        tracker.stream_created(kSecond, false, site(2));
+        tracker.stream_created(kBlocking, true, site(3));
+    }
+    ~TrackerTest() override { std::filesystem::remove_all(folder); }
+
+    static CallSite site(std::uint32_t stack, const char* api = "cuTest") {
+        return {.api = api, .stack = StackId{stack}, .thread = 1};
+    }
+    void allocate(Address ptr = kBlock, BlockKind kind = BlockKind::Device, StreamRef stream = {}) {
+        tracker.allocated({.kind = kind,
+                           .ptr = ptr,
+                           .bytes = kBytes,
+                           .context = kContext,
+                           .device = 0,
+                           .stream = stream,
+                           .resource_block = {},
+                           .site = site(10)});
+    }
+    bool free(Address ptr = kBlock, FreeKind kind = FreeKind::Device, bool succeeded = true,
+              StreamRef stream = {}) {
+        PendingFree pending = tracker.begin_free(
+            {.kind = kind, .ptr = ptr, .context = kContext, .stream = stream, .site = site(11)});
+        const bool known = pending.block != 0;
+        tracker.end_free(pending, succeeded);
+        return known;
+    }
+    void run(const Operation& operation, bool succeeded = true) {
+        PendingOperation pending;
+        tracker.begin(operation, pending);
+        tracker.end(pending, succeeded);
+    }
+    void copy(StreamRef stream, Access access, std::uint64_t lo = 0, std::uint64_t bytes = kBytes,
+              Edge completion = Edge::None) {
+        const MemoryAccess touched{ByteRange::linear(kBlock + lo, bytes), access};
+        run({.kind = OperationKind::Copy,
+             .api = "cuMemcpyAsync",
+             .stream = stream,
+             .stack = StackId{stack_of(stream, access)},
+             .thread = 1,
+             .accesses = {&touched, 1},
+             .completion_to_host = completion});
+    }
+    void launch(StreamRef stream, Access access, std::uint64_t lo = 0, bool direction_known = true,
+                bool succeeded = true) {
+        const MemoryAccess touched{ByteRange::linear(kBlock + lo, 0), access, direction_known,
+                                   false};
+        run({.kind = OperationKind::Kernel,
+             .api = "cuLaunchKernel",
+             .stream = stream,
+             .kernel = log.kernel("_Z1kPf"),
+             .stack = StackId{stack_of(stream, access)},
+             .thread = 1,
+             .accesses = {&touched, 1}},
+            succeeded);
+    }
+    static std::uint32_t stack_of(StreamRef stream, Access access) {
+        return static_cast<std::uint32_t>(stream.stream) + static_cast<std::uint32_t>(access);
+    }
+    std::vector<json> records(const std::string& type) {
+        std::ifstream file(log.path());
+        std::vector<json> found;
+        for (std::string line; std::getline(file, line);) {
+            json record = json::parse(line);
+            if (record["r"] == type) {
+                found.push_back(std::move(record));
+            }
+        }
+        return found;
+    }
+    /// "kind verdict hazard" of each finding.
+    std::vector<std::string> found() {
+        std::vector<std::string> out;
+        for (const json& finding : records("finding")) {
+            out.push_back(finding.value("kind", "") + " " + finding.value("verdict", "") +
+                          (finding.contains("hazard") ? " " + finding.value("hazard", "") : ""));
+        }
+        return out;
+    }
+    using Names = std::vector<std::string>;
+
+    std::string folder = [] {
+        std::string name = (std::filesystem::temp_directory_path() / "cuwardXXXXXX").string();
+        return std::string(mkdtemp(name.data()));
+    }();
+    Log log{folder + "/log.jsonl"};
+    Tracker tracker{log};
+};
+
+TEST_F(TrackerTest, CopiesOnTwoStreamsRaceForCertain) {
+    allocate();
+    copy(kFirst, Access::Write);
+    copy(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{"race proven RAW"}));
+}
+
+TEST_F(TrackerTest, CopiesOrderedByAnEventDoNotRace) {
+    allocate();
+    copy(kFirst, Access::Write);
+    tracker.event_recorded(kEvent, kFirst);
+    tracker.stream_waits(kSecond, kEvent);
+    copy(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, HazardsAreNamedEarlierFirst) {
+    allocate();
+    launch(kFirst, Access::Read);
+    launch(kSecond, Access::Write);
+    launch(kFirst, Access::Write);
+    EXPECT_EQ(found(), (Names{"race likely WAR", "race likely WAW"}));
+}
+
+TEST_F(TrackerTest, AKernelOfUnknownDirectionRacesPossibly) {
+    allocate();
+    launch(kFirst, Access::ReadWrite, 0, false);
+    launch(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{"race possible RAW"}));
+}
+
+TEST_F(TrackerTest, KernelsOnChunksOfOneBlockRacePossibly) {
+    allocate();
+    launch(kFirst, Access::Write, 0);
+    launch(kSecond, Access::Write, 2048);
+    EXPECT_EQ(found(), (Names{"race possible WAW"}));
+}
+
+TEST_F(TrackerTest, AKernelAtTheStartOfACopiedRangeRacesLikely) {
+    allocate();
+    copy(kFirst, Access::Write, 1024, 1024);
+    launch(kSecond, Access::Read, 1024);
+    EXPECT_EQ(found(), (Names{"race likely RAW"}));
+}
+
+TEST_F(TrackerTest, CopiesOfDisjointHalvesDoNotRace) {
+    allocate();
+    copy(kFirst, Access::Write, 0, 2048);
+    copy(kSecond, Access::Write, 2048, 2048);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, OnePairOfPlacesIsOneFindingWithACount) {
+    allocate();
+    for (int i = 0; i < 5; ++i) {
+        copy(kFirst, Access::Write);
+        copy(kSecond, Access::Read);
+        tracker.host_knows(tracker.work_of_context(kContext), Edge::Documented);
+    }
+    tracker.finish();
+    EXPECT_EQ(found(), (Names{"race proven RAW"}));
+    EXPECT_EQ(records("count").back()["count"], 5);
+    EXPECT_EQ(tracker.totals().races, 1U);
+}
+
+TEST_F(TrackerTest, AFindingThatBecomesSurerIsLoggedAgain) {
+    allocate();
+    launch(kFirst, Access::Write, 0);
+    launch(kSecond, Access::Write, 2048);
+    tracker.host_knows(tracker.work_of_context(kContext), Edge::Documented);
+    launch(kFirst, Access::Write, 0);
+    launch(kSecond, Access::Write, 0);
+    const auto findings = records("finding");
+    EXPECT_EQ(found(), (Names{"race possible WAW", "race likely WAW"}));
+    EXPECT_EQ(findings[0]["id"], findings[1]["id"]);
+    EXPECT_EQ(tracker.totals().possible_races, 0U);
+}
+
+TEST_F(TrackerTest, ACopyKnownCompleteToTheHostOrdersLaterWork) {
+    allocate();
+    copy(kFirst, Access::Write, 0, kBytes, Edge::Documented);
+    copy(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, AnImplicitEdgeLeavesANote) {
+    allocate();
+    copy(kFirst, Access::Write, 0, kBytes, Edge::Implicit);
+    copy(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven WAW"}));
+    EXPECT_EQ(tracker.totals().races, 0U);
+}
+
+TEST_F(TrackerTest, AFailedLaunchMadeNoAccess) {
+    allocate();
+    launch(kFirst, Access::Write, 0, true, false);
+    launch(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, CapturedCallsTouchNothing) {
+    allocate();
+    tracker.capture_began(kFirst);
+    copy(kFirst, Access::Write);
+    tracker.capture_ended(kFirst);
+    copy(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, TwoThreadsThatQueueConflictingWorkAtOnceAreSeen) {
+    allocate();
+    const MemoryAccess touched{ByteRange::linear(kBlock, kBytes), Access::Write};
+    PendingOperation one;
+    PendingOperation other;
+    const auto copy_on = [&](StreamRef stream, std::uint32_t stack) {
+        return Operation{.kind = OperationKind::Copy,
+                         .api = "cuMemcpyAsync",
+                         .stream = stream,
+                         .stack = StackId{stack},
+                         .thread = stack,
+                         .accesses = {&touched, 1}};
+    };
+    tracker.begin(copy_on(kFirst, 1), one);
+    tracker.begin(copy_on(kSecond, 2), other);
+    tracker.end(other, true);
+    tracker.end(one, true);
+    EXPECT_EQ(found(), (Names{"race proven WAW"}));
+}
+
+TEST_F(TrackerTest, UseAfterFreeByCopyAndKernel) {
+    allocate();
+    EXPECT_TRUE(free());
+    copy(kFirst, Access::Read);
+    launch(kFirst, Access::Read);
+    launch(kSecond, Access::Read, 8, false);
+    EXPECT_EQ(found(),
+              (Names{"use-after-free proven", "use-after-free likely", "use-after-free possible"}));
+    EXPECT_EQ(tracker.totals().lifetime_errors, 2U);
+}
+
+TEST_F(TrackerTest, AReusedAddressIsNotUsedAfterFree) {
+    allocate();
+    free();
+    allocate();
+    copy(kFirst, Access::Read);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, AFailedFreeLeavesTheBlockLive) {
+    allocate();
+    free(kBlock, FreeKind::Device, false);
+    copy(kFirst, Access::Read);
+    EXPECT_EQ(found(), (Names{}));
+    EXPECT_EQ(tracker.totals().live_blocks, 1U);
+}
+
+TEST_F(TrackerTest, DoubleFree) {
+    allocate();
+    free();
+    EXPECT_FALSE(free(kBlock, FreeKind::Device, false));
+    EXPECT_EQ(found(), (Names{"double-free proven"}));
+}
+
+TEST_F(TrackerTest, InvalidFreeOfAnInteriorPointerAndOfTheWrongKind) {
+    allocate();
+    free(kBlock + 16, FreeKind::Device, false);
+    free(kBlock, FreeKind::Host, false);
+    const auto findings = records("finding");
+    ASSERT_EQ(findings.size(), 1U) << "one place frees both";
+    EXPECT_EQ(findings[0]["kind"], "invalid-free");
+    EXPECT_EQ(findings[0]["block"], 1);
+}
+
+TEST_F(TrackerTest, AFreeTheDriverAcceptsIsNotInvalidThoughTheBlockIsUnknown) {
+    free(kBlock, FreeKind::Device, true);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, StreamOrderedMemoryIsUsedBeforeItsAllocation) {
+    allocate(kBlock, BlockKind::Async, kFirst);
+    copy(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{"use-before-alloc proven"}));
+}
+
+TEST_F(TrackerTest, StreamOrderedMemoryIsUsedInOrder) {
+    allocate(kBlock, BlockKind::Async, kFirst);
+    copy(kFirst, Access::Write);
+    tracker.event_recorded(kEvent, kFirst);
+    tracker.stream_waits(kSecond, kEvent);
+    copy(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, StreamOrderedFreeOnAnotherStreamInFlight) {
+    allocate(kBlock, BlockKind::Async, kFirst);
+    copy(kFirst, Access::Write);
+    free(kBlock, FreeKind::Async, true, kSecond);
+    EXPECT_EQ(found(), (Names{"freed-in-flight proven"}));
+}
+
+TEST_F(TrackerTest, StreamOrderedFreeOnItsStreamIsInOrder) {
+    allocate(kBlock, BlockKind::Async, kFirst);
+    copy(kFirst, Access::Write);
+    free(kBlock, FreeKind::Async, true, kFirst);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, SynchronousFreeOfPoolMemoryDoesNotWait) {
+    allocate(kBlock, BlockKind::Async, kFirst);
+    copy(kFirst, Access::Write);
+    free();
+    EXPECT_EQ(found(), (Names{"freed-in-flight proven"}));
+}
+
+TEST_F(TrackerTest, FreeOfOrdinaryMemoryWaitsInPracticeOnly) {
+    allocate();
+    copy(kFirst, Access::Write);
+    free();
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven"}));
+    EXPECT_EQ(tracker.totals().lifetime_errors, 0U);
+}
+
+TEST_F(TrackerTest, FreeAfterSynchronizationIsClean) {
+    allocate();
+    copy(kFirst, Access::Write);
+    tracker.host_knows(tracker.work_of_stream(kFirst), Edge::Documented);
+    free();
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, AnEndedContextEndsItsBlocks) {
+    allocate();
+    int forgotten = 0;
+    tracker.context_ended(kContext, site(5, "cuCtxDestroy"), [&](const BlockId&) { ++forgotten; });
+    EXPECT_EQ(tracker.totals().live_blocks, 0U);
+    EXPECT_EQ(forgotten, 0) << "no resource owned it";
+    EXPECT_EQ(records("free").size(), 1U);
+}
+
+TEST_F(TrackerTest, BlockingStreamIsOrderedByTheLegacyStreamAndANonBlockingOneIsNot) {
+    allocate();
+    copy(kLegacy, Access::Write);
+    copy(kBlocking, Access::Read);
+    EXPECT_EQ(found(), (Names{}));
+    copy(kFirst, Access::Read);
+    EXPECT_EQ(found(), (Names{"race proven RAW"}));
+}
+
+TEST_F(TrackerTest, RangesAreLoggedFromTheStartOfTheBlock) {
+    allocate();
+    copy(kFirst, Access::Write, 1024, 512);
+    launch(kSecond, Access::Read, 1024);
+    const json accesses = records("finding").at(0)["accesses"];
+    EXPECT_EQ(accesses[0]["range"], (json{1024, 1536}));
+    EXPECT_EQ(accesses[1]["range"], (json{1024, 4096}));
+}
+
+TEST_F(TrackerTest, ManyThreadsAtOnce) {
+    std::vector<std::thread> threads;
+    for (std::uint32_t t = 0; t < 8; ++t) {
+        threads.emplace_back([&, t] {
+            const Address mine = kBlock + (t + 1) * 0x10000;
+            const StreamRef stream{kContext, StreamId{0x1000 + t}};
+            tracker.stream_created(stream, false, site(1));
+            for (int i = 0; i < 500; ++i) {
+                allocate(mine);
+                const MemoryAccess touched{ByteRange::linear(mine, 0), Access::Write, true, false};
+                run({.kind = OperationKind::Kernel,
+                     .api = "cuLaunchKernel",
+                     .stream = stream,
+                     .stack = StackId{t + 1},
+                     .thread = t,
+                     .accesses = {&touched, 1}});
+                tracker.host_knows(tracker.work_of_stream(stream), Edge::Documented);
+                free(mine);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(found(), (Names{}));
+    EXPECT_EQ(tracker.totals().live_blocks, 0U);
+    EXPECT_EQ(tracker.totals().live_bytes, 0U);
+}
+
+}  // namespace
+}  // namespace cuward

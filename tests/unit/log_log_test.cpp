@@ -1,0 +1,116 @@
+#include "core/log/log.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/log/json_text.hpp"
+
+namespace cuward {
+namespace {
+
+using nlohmann::json;
+
+class LogTest : public ::testing::Test {
+  protected:
+    ~LogTest() override { std::filesystem::remove_all(folder); }
+
+    std::vector<json> lines() {
+        std::ifstream file(path);
+        std::vector<json> found;
+        for (std::string line; std::getline(file, line);) {
+            found.push_back(json::parse(line));
+        }
+        return found;
+    }
+
+    std::string folder = [] {
+        std::string name = (std::filesystem::temp_directory_path() / "cuwardXXXXXX").string();
+        return std::string(mkdtemp(name.data()));
+    }();
+    std::string path = folder + "/log.jsonl";
+};
+
+TEST_F(LogTest, EveryRecordIsOnDiskAtOnce) {
+    Log log(path);
+    log.header();
+    EXPECT_EQ(lines().at(0)["schema"], 1);
+    EXPECT_EQ(lines().at(0)["pid"], getpid());
+    log.driver(13000, nullptr);
+    log.device(0, "Some \"GPU\"", 1024);
+    EXPECT_EQ(lines().at(1)["cupti"], nullptr);
+    EXPECT_EQ(lines().at(2)["name"], "Some \"GPU\"");
+    log.end();
+    EXPECT_EQ(lines().back()["r"], "end");
+}
+
+TEST_F(LogTest, AKernelIsWrittenOnce) {
+    Log log(path);
+    const KernelId first = log.kernel("_Z1aPf");
+    EXPECT_EQ(log.kernel("_Z1aPf"), first);
+    EXPECT_NE(log.kernel("_Z1bPf"), first);
+    EXPECT_EQ(lines().size(), 2U);
+    EXPECT_EQ(log.kernel_name(first), "_Z1aPf");
+    EXPECT_EQ(log.kernel_name(KernelId{99}), "");
+}
+
+TEST_F(LogTest, BelongsToItsOwnerOnly) {
+    Log log(path);
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600U);
+}
+
+TEST_F(LogTest, IsNeverWrittenThroughALink) {
+    const std::string target = folder + "/target";
+    std::filesystem::create_symlink(target, path);
+    testing::internal::CaptureStderr();
+    Log log(path);
+    EXPECT_FALSE(log.is_open());
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("CUWARD_LOG_DIR"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(target));
+}
+
+TEST_F(LogTest, AFolderThatCannotBeWrittenIsOneLine) {
+    testing::internal::CaptureStderr();
+    Log log(folder + "/missing/log.jsonl");
+    log.header();
+    log.note("lost");
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+}
+
+TEST_F(LogTest, AFullDiskIsOneLine) {
+    Log log("/dev/full");
+    EXPECT_FALSE(log.is_open()) << "not a new file";
+}
+
+TEST_F(LogTest, AnAbandonedLogStaysAsItIs) {
+    Log log(path);
+    log.note("before");
+    log.abandon();
+    log.note("after");
+    EXPECT_EQ(lines().size(), 1U);
+}
+
+TEST(JsonString, KeepsTextAndEscapesTheRest) {
+    EXPECT_EQ(json_string("plain"), "\"plain\"");
+    EXPECT_EQ(json::parse(json_string("a\"b\\c\n\x1b[31m\x7f")), "a\"b\\c\n\x1b[31m\x7f");
+    EXPECT_EQ(json_string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
+              "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
+}
+
+TEST(JsonString, ReplacesWhatIsNoUtf8) {
+    EXPECT_EQ(json_string("a\xff\xc3"), "\"a\\ufffd\\ufffd\"");
+    EXPECT_EQ(json_string("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
+    EXPECT_EQ(json_string("\xc0\x80"), "\"\\ufffd\\ufffd\"");
+}
+
+}  // namespace
+}  // namespace cuward

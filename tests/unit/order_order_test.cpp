@@ -1,0 +1,277 @@
+// Each test pins one line of the table of edges: what a call orders, and what it does not.
+#include "core/order/order.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cuward {
+namespace {
+
+constexpr ContextId kContext = 7;
+constexpr std::uint64_t kEvent = 0xe1;
+
+class OrderTest : public ::testing::Test {
+  protected:
+    StreamSlot make(std::uint64_t handle, bool blocking) {
+        return order.stream_created({kContext, StreamId{handle}}, blocking);
+    }
+    StreamSlot legacy() { return order.slot_of({kContext, kLegacyStream}); }
+    StreamSlot per_thread(std::uint32_t thread) {
+        return order.slot_of({kContext, kPerThreadStream, thread});
+    }
+    bool is_ordered(StreamSlot earlier, Epoch epoch, StreamSlot later) {
+        order.next(later);
+        return order.clock(later).documented[earlier] >= epoch;
+    }
+    bool host_knows(StreamSlot slot, Epoch epoch) { return order.host().documented[slot] >= epoch; }
+
+    Order order;
+    StreamSlot a = make(0x10, false);
+    StreamSlot b = make(0x20, false);
+    StreamSlot blocking_a = make(0x30, true);
+    StreamSlot blocking_b = make(0x40, true);
+};
+
+TEST_F(OrderTest, OperationsOfOneStreamAreOrdered) {
+    const Epoch first = order.next(a);
+    EXPECT_TRUE(is_ordered(a, first, a));
+}
+
+TEST_F(OrderTest, StreamsAreUnordered) {
+    const Epoch first = order.next(a);
+    EXPECT_FALSE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, WaitingOnARecordedEventOrders) {
+    const Epoch first = order.next(a);
+    order.record(kEvent, a);
+    order.wait(b, kEvent);
+    EXPECT_TRUE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, AnEventCoversOnlyWorkBeforeItsRecord) {
+    order.record(kEvent, a);
+    const Epoch late = order.next(a);
+    order.wait(b, kEvent);
+    EXPECT_FALSE(is_ordered(a, late, b));
+}
+
+TEST_F(OrderTest, RecordingAgainReplacesTheRecord) {
+    order.record(kEvent, a);
+    const Epoch late = order.next(a);
+    order.record(kEvent, a);
+    order.wait(b, kEvent);
+    EXPECT_TRUE(is_ordered(a, late, b));
+}
+
+TEST_F(OrderTest, ARecordOnAnotherStreamReplacesTheRecord) {
+    const Epoch first = order.next(a);
+    order.record(kEvent, a);
+    order.record(kEvent, blocking_a);
+    order.wait(b, kEvent);
+    EXPECT_FALSE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, AWaitTakesTheRecordIssuedWhenItWasIssued) {
+    order.record(kEvent, a);
+    order.wait(b, kEvent);
+    const Epoch late = order.next(a);
+    order.record(kEvent, a);
+    EXPECT_FALSE(is_ordered(a, late, b));
+}
+
+TEST_F(OrderTest, WaitingOnAnEventNeverRecordedIsNoOp) {
+    const Epoch first = order.next(a);
+    order.wait(b, kEvent);
+    order.record(kEvent, a);
+    EXPECT_FALSE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, AReusedEventHandleWasNeverRecorded) {
+    const Epoch first = order.next(a);
+    order.record(kEvent, a);
+    order.event_destroyed(kEvent);
+    order.event_created(kEvent);
+    order.wait(b, kEvent);
+    EXPECT_FALSE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, OrderIsTransitiveThroughEvents) {
+    const Epoch first = order.next(a);
+    order.record(kEvent, a);
+    order.wait(b, kEvent);
+    order.record(kEvent + 1, b);
+    order.wait(blocking_a, kEvent + 1);
+    EXPECT_TRUE(is_ordered(a, first, blocking_a));
+}
+
+TEST_F(OrderTest, SynchronizingAStreamTellsTheHostAndAllLaterWork) {
+    const Epoch first = order.next(a);
+    EXPECT_FALSE(host_knows(a, first));
+    order.host_joins(order.work_of_stream(a));
+    EXPECT_TRUE(host_knows(a, first));
+    EXPECT_TRUE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, WorkQueuedAfterASynchronizationWasEnteredIsNotCovered) {
+    const Clock entered = order.work_of_stream(a);
+    const Epoch late = order.next(a);
+    order.host_joins(entered);
+    EXPECT_FALSE(host_knows(a, late));
+}
+
+TEST_F(OrderTest, SynchronizingAnEventCoversItsRecordOnly) {
+    const Epoch first = order.next(a);
+    order.record(kEvent, a);
+    const Epoch late = order.next(a);
+    order.host_joins(order.work_of_event(kEvent));
+    EXPECT_TRUE(host_knows(a, first));
+    EXPECT_FALSE(host_knows(a, late));
+}
+
+TEST_F(OrderTest, SynchronizingAContextCoversItsStreamsOnly) {
+    const StreamSlot other = order.stream_created({kContext + 1, StreamId{0x10}}, true);
+    const Epoch mine = order.next(a);
+    const Epoch foreign = order.next(other);
+    order.host_joins(order.work_of_context(kContext));
+    EXPECT_TRUE(host_knows(a, mine));
+    EXPECT_FALSE(host_knows(other, foreign));
+}
+
+TEST_F(OrderTest, AnImplicitEdgeIsKnownButNotDocumented) {
+    const Epoch first = order.next(a);
+    order.host_joins_implicitly(order.work_of_all());
+    order.next(b);
+    EXPECT_GE(order.clock(b).known[a], first);
+    EXPECT_LT(order.clock(b).documented[a], first);
+}
+
+TEST_F(OrderTest, LegacyStreamWaitsForBlockingStreams) {
+    const Epoch first = order.next(blocking_a);
+    EXPECT_TRUE(is_ordered(blocking_a, first, legacy()));
+}
+
+TEST_F(OrderTest, BlockingStreamsWaitForTheLegacyStream) {
+    const StreamSlot slot = legacy();
+    const Epoch first = order.next(slot);
+    EXPECT_TRUE(is_ordered(slot, first, blocking_a));
+}
+
+TEST_F(OrderTest, LegacyWorkOrdersBlockingStreamsAmongEachOther) {
+    const Epoch first = order.next(blocking_a);
+    order.next(legacy());
+    EXPECT_TRUE(is_ordered(blocking_a, first, blocking_b));
+}
+
+TEST_F(OrderTest, BlockingStreamsAloneAreUnordered) {
+    legacy();
+    const Epoch first = order.next(blocking_a);
+    EXPECT_FALSE(is_ordered(blocking_a, first, blocking_b));
+}
+
+TEST_F(OrderTest, NonBlockingStreamsTakeNoPartInLegacyRules) {
+    const Epoch first = order.next(a);
+    EXPECT_FALSE(is_ordered(a, first, legacy()));
+    const Epoch second = order.next(legacy());
+    EXPECT_FALSE(is_ordered(legacy(), second, a));
+}
+
+TEST_F(OrderTest, LegacyStreamsOfTwoContextsAreUnrelated) {
+    const Epoch first = order.next(blocking_a);
+    const StreamSlot other = order.slot_of({kContext + 1, kLegacyStream});
+    EXPECT_FALSE(is_ordered(blocking_a, first, other));
+}
+
+TEST_F(OrderTest, RecordingOnTheLegacyStreamCoversBlockingStreams) {
+    const Epoch first = order.next(blocking_a);
+    order.record(kEvent, legacy());
+    order.wait(b, kEvent);
+    EXPECT_TRUE(is_ordered(blocking_a, first, b));
+}
+
+TEST_F(OrderTest, SynchronizingTheLegacyStreamWaitsForBlockingStreamsOnly) {
+    const Epoch blocking = order.next(blocking_a);
+    const Epoch free = order.next(a);
+    order.host_joins(order.work_of_stream(legacy()));
+    EXPECT_TRUE(host_knows(blocking_a, blocking));
+    EXPECT_FALSE(host_knows(a, free));
+}
+
+TEST_F(OrderTest, PerThreadStreamsAreOnesOfTheirThreads) {
+    const StreamSlot mine = per_thread(1);
+    const Epoch first = order.next(mine);
+    EXPECT_FALSE(is_ordered(mine, first, per_thread(2)));
+    EXPECT_EQ(mine, per_thread(1));
+}
+
+TEST_F(OrderTest, PerThreadStreamsAreBlocking) {
+    const StreamSlot mine = per_thread(1);
+    const Epoch first = order.next(mine);
+    EXPECT_TRUE(is_ordered(mine, first, legacy()));
+}
+
+TEST_F(OrderTest, SynchronizingThePerThreadStreamDoesNotCoverOthers) {
+    const Epoch first = order.next(blocking_a);
+    order.host_joins(order.work_of_stream(per_thread(1)));
+    EXPECT_FALSE(host_knows(blocking_a, first));
+}
+
+TEST_F(OrderTest, WorkOfADestroyedStreamStillCounts) {
+    const Epoch first = order.next(blocking_a);
+    order.stream_destroyed({kContext, StreamId{0x30}});
+    EXPECT_FALSE(is_ordered(blocking_a, first, b));
+    EXPECT_TRUE(is_ordered(blocking_a, first, legacy()));
+    order.host_joins(order.work_of_context(kContext));
+    EXPECT_TRUE(host_knows(blocking_a, first));
+}
+
+TEST_F(OrderTest, AReusedStreamHandleIsAnotherStream) {
+    const Epoch first = order.next(a);
+    order.stream_destroyed({kContext, StreamId{0x10}});
+    const StreamSlot reused = make(0x10, false);
+    EXPECT_NE(reused, a);
+    EXPECT_FALSE(is_ordered(a, first, reused));
+}
+
+TEST_F(OrderTest, StreamsMadeAndDestroyedForEverNeedBoundedSlots) {
+    StreamSlot highest = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const StreamSlot slot = make(0x1000, false);
+        highest = std::max(highest, slot);
+        order.next(slot);
+        order.host_joins(order.work_of_stream(slot));
+        order.stream_destroyed({kContext, StreamId{0x1000}});
+    }
+    EXPECT_LT(highest, 10U);
+}
+
+TEST_F(OrderTest, AReusedSlotKeepsTheOrderOfItsOldWork) {
+    const Epoch old = order.next(a);
+    order.host_joins(order.work_of_stream(a));
+    order.stream_destroyed({kContext, StreamId{0x10}});
+    const StreamSlot reused = make(0x50, false);
+    const Epoch fresh = order.next(reused);
+    EXPECT_TRUE(reused != a || fresh > old);
+    EXPECT_FALSE(is_ordered(reused, fresh, b));
+}
+
+TEST_F(OrderTest, CapturePutsNothingInOrder) {
+    const Epoch first = order.next(a);
+    order.begin_capture(a);
+    EXPECT_TRUE(order.is_capturing(a));
+    order.record(kEvent, a);
+    order.wait(b, kEvent);
+    EXPECT_TRUE(order.is_capturing(b));
+    order.end_capture(a);
+    EXPECT_FALSE(order.is_capturing(b));
+    EXPECT_FALSE(is_ordered(a, first, b));
+}
+
+TEST_F(OrderTest, AnEndedContextTakesItsStreamsAlong) {
+    const Epoch first = order.next(a);
+    order.context_ended(kContext);
+    EXPECT_FALSE(order.knows({kContext, StreamId{0x10}}));
+    EXPECT_TRUE(host_knows(a, first));
+}
+
+}  // namespace
+}  // namespace cuward
