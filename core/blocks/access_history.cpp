@@ -9,22 +9,29 @@ bool conflict(const PastAccess& a, const PastAccess& b) {
 }
 
 bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier) {
-    // A read meets only writes; it cannot stand for an earlier write, which meets reads too.
-    if (writes(earlier.access) && !writes(next.access)) {
-        return false;
-    }
-    // A read of another stream is no proof that this stream's next work waits for it.
-    if (!writes(next.access) && next.slot != earlier.slot) {
+    // A kernel surely touches what its pointer points to, and nothing else for certain.
+    if (!next.range_exact && (earlier.range_exact || next.range.lo != earlier.range.lo)) {
         return false;
     }
     if (!next.direction_known && earlier.direction_known) {
         return false;
     }
-    if (next.range_exact) {
-        return covers(next.range, earlier.range);
+    // A read meets only writes: it cannot stand for a write, and one of another stream is no proof
+    // that this stream's next work waits for it.
+    if (!writes(next.access) && (writes(earlier.access) || next.slot != earlier.slot)) {
+        return false;
     }
-    return !earlier.range_exact && next.range.lo == earlier.range.lo &&
-           covers(next.range, earlier.range);
+    return covers(next.range, earlier.range);
+}
+
+std::size_t AccessHistory::next_victim(StreamSlot slot) {
+    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+        turn_ = (turn_ + 1) % kMost;
+        if (accesses_[turn_].slot == slot) {
+            return turn_;
+        }
+    }
+    return turn_;
 }
 
 void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {

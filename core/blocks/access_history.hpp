@@ -30,7 +30,7 @@ bool conflict(const PastAccess& a, const PastAccess& b);
 
 class AccessHistory {
   public:
-    /// Enough for the chunks a program works on at once; past it the oldest access is forgotten.
+    /// Enough for the chunks a program works on at once; past it an old access is forgotten.
     static constexpr std::size_t kMost = 64;
 
     /// Calls `unordered(earlier)` for every past access that conflicts with `next` and that the
@@ -42,14 +42,13 @@ class AccessHistory {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < accesses_.size(); ++i) {
             const PastAccess& earlier = accesses_[i];
-            if (host.documented[earlier.slot] >= earlier.epoch) {
-                continue;
-            }
-            const bool is_ordered = clock.documented[earlier.slot] >= earlier.epoch;
-            if (!is_ordered && conflict(earlier, next)) {
+            const bool is_complete = host.documented[earlier.slot] >= earlier.epoch;
+            const bool is_ordered =
+                earlier.slot == next.slot || clock.documented[earlier.slot] >= earlier.epoch;
+            if (!is_complete && !is_ordered && conflict(earlier, next)) {
                 unordered(earlier);
             }
-            if (is_ordered && stands_for(next, earlier)) {
+            if (is_complete || (is_ordered && stands_for(next, earlier))) {
                 continue;
             }
             if (kept != i) {
@@ -58,10 +57,11 @@ class AccessHistory {
             ++kept;
         }
         accesses_.resize(kept);
-        if (kept == kMost) {
-            accesses_.erase(accesses_.begin());
+        if (kept < kMost) {
+            accesses_.push_back(next);
+        } else {
+            accesses_[next_victim(next.slot)] = next;
         }
-        accesses_.push_back(next);
     }
 
     /// Visits every access that `complete` does not know complete by documented edges.
@@ -84,7 +84,12 @@ class AccessHistory {
     /// `next`, would be one against `next` too, and no less certain a one.
     static bool stands_for(const PastAccess& next, const PastAccess& earlier);
 
+    /// Which access to forget for one more of stream `slot`: in turn, those of the same stream
+    /// first, so that a busy stream does not push out what others have outstanding.
+    std::size_t next_victim(StreamSlot slot);
+
     std::vector<PastAccess> accesses_;
+    std::uint32_t turn_ = 0;
 };
 
 }  // namespace cuward
