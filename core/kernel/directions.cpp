@@ -1,0 +1,41 @@
+#include "core/kernel/directions.hpp"
+
+#include <cstddef>
+#include <optional>
+
+#include "core/kernel/mangled_parameters.hpp"
+
+namespace cuward {
+namespace {
+
+constexpr std::uint32_t kPointerSize = 8;
+
+void note_direction(ParameterType type, KernelParameter& parameter) {
+    if (type == ParameterType::Value || parameter.layout.size != kPointerSize) {
+        return;
+    }
+    parameter.direction_known = true;
+    parameter.access = type == ParameterType::PointerToConst ? Access::Read : Access::ReadWrite;
+}
+
+}  // namespace
+
+KernelParameters parameter_directions(std::string_view mangled_name,
+                                      std::span<const ParameterLayout> layout) {
+    KernelParameters result;
+    result.parameters.reserve(layout.size());
+    for (const ParameterLayout& place : layout) {
+        result.parameters.push_back({.layout = place});
+    }
+    const std::optional<std::vector<ParameterType>> types = mangled_parameters(mangled_name);
+    // A name whose parameters do not match the layout describes something else.
+    if (!types || types->size() != layout.size()) {
+        return result;
+    }
+    for (std::size_t i = 0; i < types->size(); ++i) {
+        note_direction((*types)[i], result.parameters[i]);
+    }
+    return result;
+}
+
+}  // namespace cuward

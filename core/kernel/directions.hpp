@@ -1,0 +1,39 @@
+// How a kernel uses the memory its parameters point to, as far as its C++ name tells.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace cuward {
+
+/// Where a parameter lies in the parameter buffer, in bytes.
+struct ParameterLayout {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+    bool operator==(const ParameterLayout&) const = default;
+};
+
+struct KernelParameter {
+    ParameterLayout layout;
+    /// How the kernel uses the memory a pointer in this parameter leads to; the worst case when it
+    /// is not known.
+    Access access = Access::ReadWrite;
+    bool direction_known = false;
+    bool operator==(const KernelParameter&) const = default;
+};
+
+struct KernelParameters {
+    std::vector<KernelParameter> parameters;
+};
+
+/// Directions from the mangled name: `const T*` is read, `T*` may be read and written, anything
+/// else (structs, extern "C" names, names that do not fit the layout) is unknown. Never throws but
+/// std::bad_alloc.
+KernelParameters parameter_directions(std::string_view mangled_name,
+                                      std::span<const ParameterLayout> layout);
+
+}  // namespace cuward

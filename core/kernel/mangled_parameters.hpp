@@ -1,0 +1,23 @@
+// The kinds of a function's parameters, read from its mangled name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace cuward {
+
+enum class ParameterType : std::uint8_t {
+    Value,           ///< anything that is no pointer or reference to an object
+    Pointer,         ///< pointer or reference to something that may be written through it
+    PointerToConst,  ///< pointer or reference to const
+};
+
+/// The types of the parameters of a function named after the Itanium C++ ABI, in order; nothing for
+/// other names and for names this reader does not understand. It reads types only and makes no
+/// text: the C++ runtime's demangler gives up on names of more than a thousand characters, which
+/// kernel templates often have.
+std::optional<std::vector<ParameterType>> mangled_parameters(std::string_view name);
+
+}  // namespace cuward
