@@ -15,13 +15,17 @@ struct StartResult {
     std::string reason;   ///< when not started: why not, and how to get it, for a person
 };
 
-/// Finds and loads CUPTI, subscribes, and enables the callbacks of the calls that are decoded. To be
-/// called once the driver is loaded, at the latest at the return of the first cuInit; `session`
-/// must live until the process ends. Never throws. A second call while started does nothing.
+/// Finds and loads CUPTI, subscribes, and enables the callbacks of the calls that are decoded. To
+/// be called once the driver is loaded, at the latest at the return of the first cuInit; `session`
+/// must live until the process ends. Never throws. While subscribed a second call changes nothing.
 StartResult start(Session& session);
 
-/// Unsubscribes; callbacks under way on other threads end undisturbed. Safe at process exit, when
-/// the driver may already be gone, and without a start.
+/// Ends the watch for good. Touches neither CUPTI nor the driver, so it is safe at process exit,
+/// when both may be gone already, and without a start. Callbacks under way on other threads end
+/// undisturbed.
 void stop();
+
+/// Stops and unsubscribes, so that the program's own profiler can subscribe. Not at process exit.
+void unsubscribe();
 
 }  // namespace cuward::cupti

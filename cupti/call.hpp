@@ -1,0 +1,64 @@
+// A driver call as the tracker needs to know it: what it queues, records, waits for or ends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/operation.hpp"
+#include "core/order/clock.hpp"
+#include "core/types.hpp"
+
+namespace cuward::cupti {
+
+enum class Effect : std::uint8_t {
+    None,              ///< nothing to tell the tracker
+    Queue,             ///< `operation` is queued
+    StreamCreated,     ///< handle in `created`, kind in `blocking`
+    StreamDestroyed,   ///< `stream`
+    StreamComplete,    ///< success means that the work of `stream` is complete
+    StreamWaitsEvent,  ///< `stream` waits for `events[0]`
+    EventCreated,      ///< handle in `created`
+    EventDestroyed,    ///< `events[0]`
+    EventRecorded,     ///< `events[0]` on `stream`
+    EventsComplete,    ///< success means that `events` are complete; 0 is none
+    ContextComplete,   ///< success means that the work of the context of `stream` is complete
+    CodeLoaded,        ///< module load: waits for the context in practice
+    CodeUnloaded,      ///< module unload: the same, and kernel handles may be reused
+    CodeGone,          ///< a context and its modules end: kernel handles may be reused
+    CaptureBegins,     ///< on `stream`
+    CaptureEnds,       ///< on `stream`
+};
+
+/// One call between its entry and its return. Reused from call to call, so that the hot path
+/// allocates nothing.
+struct Call {
+    Effect effect = Effect::None;
+    const char* api = "";  ///< driver function, a string that lives for ever
+    StreamRef stream;
+    bool blocking = true;
+    std::array<std::uint64_t, 2> events{};
+    const void* created = nullptr;  ///< where the driver stores the handle it creates
+    /// For Effect::Queue; `accesses` is what `operation.accesses` will refer to.
+    Operation operation;
+    std::vector<MemoryAccess> accesses;
+
+    /// Kept by whoever tells the tracker, from entry to return.
+    std::array<Clock, 2> reached;
+    PendingOperation pending;
+
+    /// Makes it a call of `function` on `default_stream` of `context`, with nothing known yet.
+    void begin(const char* function, ContextId context, StreamId default_stream) {
+        effect = Effect::None;
+        api = function;
+        stream = {.context = context, .stream = default_stream};
+        blocking = true;
+        events = {};
+        created = nullptr;
+        operation = {};
+        accesses.clear();
+        pending.active = false;
+    }
+};
+
+}  // namespace cuward::cupti

@@ -1,0 +1,153 @@
+#include "cupti/copies.hpp"
+
+namespace cuward::cupti {
+namespace {
+
+/// The same bytes, said with fewer rows and slices where they touch one another.
+ByteRange simplify(ByteRange range) {
+    if (range.empty()) {
+        return {};
+    }
+    if (range.slices > 1 && range.slice_pitch == range.rows * range.pitch) {
+        range.rows *= range.slices;
+        range.slices = 1;
+    }
+    if (range.rows > 1 && range.slices == 1 && range.pitch == range.width) {
+        range.width *= range.rows;
+        range.rows = 1;
+    }
+    if (range.rows == 1) {
+        range.pitch = 0;
+    }
+    if (range.slices == 1) {
+        range.slice_pitch = 0;
+    }
+    return range;
+}
+
+std::uint64_t bytes_in(const ByteRange& range) {
+    return range.width * range.rows * range.slices;
+}
+
+MemoryType memory_type(const BlockLookup& blocks, const CopySide& side) {
+    if (side.declared == Declared::Array) {
+        return MemoryType::Device;
+    }
+    BlockKind kind{};
+    if (blocks.may_be_tracked(side.range.lo) && blocks.find_kind(side.range.lo, kind)) {
+        switch (kind) {
+            case BlockKind::Host:
+            case BlockKind::Registered:
+                return MemoryType::Pinned;
+            case BlockKind::Managed:
+                return MemoryType::Managed;
+            default:
+                return MemoryType::Device;
+        }
+    }
+    // An address of no kind in no block: most probably the program's ordinary memory.
+    return side.declared == Declared::Device ? MemoryType::Device : MemoryType::Pageable;
+}
+
+void add_access(const BlockLookup& blocks, const CopySide& side, Access access, Call& call) {
+    const ByteRange& range = side.range;
+    const bool to_the_end = !side.range_exact && range.width == 0;
+    if (side.declared == Declared::Array || (range.empty() && !to_the_end)) {
+        return;
+    }
+    if (blocks.may_be_tracked(range.lo) || blocks.may_be_tracked(range.hi() - 1)) {
+        call.accesses.push_back(
+            {.range = range, .access = access, .range_exact = side.range_exact});
+    }
+}
+
+}  // namespace
+
+CopySide linear_side(Declared declared, Address address, std::uint64_t bytes) {
+    return {.declared = declared, .range = ByteRange::linear(address, bytes)};
+}
+
+CopySide array_side() {
+    return {.declared = Declared::Array, .range = {}};
+}
+
+CopySide box_side(CUmemorytype type, Address host, Address device, const CopyBox& box) {
+    if (type == CU_MEMORYTYPE_ARRAY) {
+        return array_side();
+    }
+    // "If srcMemoryType is CU_MEMORYTYPE_UNIFIED, srcDevice and srcPitch specify the (unified
+    // virtual address space) base address" (cuMemcpy2D). Start and slices as cuMemcpy3D's page
+    // gives them: srcDevice + (srcZ * srcHeight + srcY) * srcPitch + srcXInBytes.
+    const Address base = type == CU_MEMORYTYPE_HOST ? host : device;
+    const ByteRange range{.lo = base + (box.z * box.height + box.y) * box.pitch + box.x_bytes,
+                          .width = box.width_bytes,
+                          .pitch = box.pitch,
+                          .rows = box.rows,
+                          .slice_pitch = box.height * box.pitch,
+                          .slices = box.slices};
+    const Declared declared = type == CU_MEMORYTYPE_HOST     ? Declared::Host
+                              : type == CU_MEMORYTYPE_DEVICE ? Declared::Device
+                                                             : Declared::Unified;
+    return {.declared = declared, .range = simplify(range)};
+}
+
+void add_copy(const BlockLookup& blocks, CallForm form, const CopySide& source,
+              const CopySide& destination, Call& call) {
+    add_batch_copy(blocks, source, destination, call);
+    const std::uint64_t bytes =
+        bytes_in(source.declared == Declared::Array ? destination.range : source.range);
+    const HostEdges edges =
+        copy_edges(form, memory_type(blocks, source), memory_type(blocks, destination), bytes);
+    call.operation.earlier_work_to_host = edges.earlier_work;
+    call.operation.completion_to_host = edges.completion;
+}
+
+void add_batch_copy(const BlockLookup& blocks, const CopySide& source, const CopySide& destination,
+                    Call& call) {
+    add_access(blocks, source, Access::Read, call);
+    add_access(blocks, destination, Access::Write, call);
+}
+
+#if CUDA_VERSION >= 12080
+namespace {
+
+CopySide operand_side(const CUmemcpy3DOperand& operand, const CUextent3D& extent, bool exact) {
+    if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        return array_side();
+    }
+    const auto& memory = operand.op.ptr;
+    if (!exact) {
+        // Lengths count the array's elements, whose size the call does not tell.
+        return {.declared = Declared::Unified, .range = {.lo = memory.ptr}, .range_exact = false};
+    }
+    // A length of 0 means tightly packed.
+    const std::uint64_t pitch = memory.rowLength != 0 ? memory.rowLength : extent.width;
+    const std::uint64_t height = memory.layerHeight != 0 ? memory.layerHeight : extent.height;
+    return {.declared = Declared::Unified,
+            .range = simplify({.lo = memory.ptr,
+                               .width = extent.width,
+                               .pitch = pitch,
+                               .rows = extent.height,
+                               .slice_pitch = pitch * height,
+                               .slices = extent.depth})};
+}
+
+}  // namespace
+
+void add_batch_copy(const BlockLookup& blocks, const CUDA_MEMCPY3D_BATCH_OP& copy, Call& call) {
+    const bool exact = copy.src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
+                       copy.dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
+    add_batch_copy(blocks, operand_side(copy.src, copy.extent, exact),
+                   operand_side(copy.dst, copy.extent, exact), call);
+}
+#endif
+
+void add_memset(const BlockLookup& blocks, CallForm form, ByteRange range, Call& call) {
+    const CopySide destination{.declared = Declared::Device, .range = simplify(range)};
+    add_access(blocks, destination, Access::Write, call);
+    const HostEdges edges = memset_edges(form, memory_type(blocks, destination));
+    call.operation.earlier_work_to_host = edges.earlier_work;
+    call.operation.completion_to_host = edges.completion;
+}
+
+}  // namespace cuward::cupti

@@ -1,0 +1,21 @@
+// The few questions the decoder asks the driver, none of them on the path of a known launch.
+#pragma once
+
+#include <cuda.h>
+
+namespace cuward::cupti {
+
+/// Driver functions under their CUDA names; null where the driver does not have them.
+struct DriverQueries {
+    decltype(&::cuDriverGetVersion) driver_version = nullptr;
+    decltype(&::cuFuncGetParamInfo) function_parameter = nullptr;  ///< since CUDA 12.4
+    decltype(&::cuKernelGetParamInfo) kernel_parameter = nullptr;  ///< since CUDA 12.4
+    decltype(&::cuFuncGetName) function_name = nullptr;            ///< since CUDA 12.3
+    decltype(&::cuKernelGetName) kernel_name = nullptr;            ///< since CUDA 12.3
+    decltype(&::cuStreamGetFlags) stream_flags = nullptr;
+};
+
+/// The functions of the driver that the process has loaded; all null when it has none.
+DriverQueries load_driver_queries();
+
+}  // namespace cuward::cupti

@@ -1,0 +1,164 @@
+#include "cupti/watch.hpp"
+
+#include <cstring>
+#include <string_view>
+
+namespace cuward::cupti {
+namespace {
+
+/// The handle that the driver has stored where the program asked for it.
+std::uint64_t created_handle(const Call& call) {
+    std::uint64_t handle = 0;
+    if (call.created != nullptr) {
+        std::memcpy(&handle, call.created, sizeof handle);
+    }
+    return handle;
+}
+
+/// After these the capture goes on (cuStreamEndCapture).
+bool capture_goes_on(int result) {
+    return result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ||
+           result == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+}
+
+}  // namespace
+
+Watch::Watch(Session& session, const DriverQueries& driver)
+    : session_(session),
+      tracker_(session.tracker()),
+      driver_(driver),
+      blocks_(session.tracker()),
+      kernels_(
+          driver, [&session](std::string_view name) { return session.log().kernel(name); },
+          [&session](std::string_view text) { session.log().note(text); }),
+      decoder_(blocks_, kernels_) {}
+
+void Watch::enter(const DriverCall& driver_call, Call& call) {
+    decoder_.decode(driver_call, call);
+    switch (call.effect) {
+        case Effect::Queue:
+            begin_operation(call);
+            break;
+        // Handles may be given out again before the call that ends them returns.
+        case Effect::StreamDestroyed:
+            tracker_.stream_destroyed(call.stream);
+            break;
+        case Effect::EventDestroyed:
+            tracker_.event_destroyed(call.events[0]);
+            break;
+        case Effect::CodeGone:
+            kernels_.forget_handles();
+            break;
+        case Effect::CodeUnloaded:
+            kernels_.forget_handles();
+            [[fallthrough]];
+        // What a call waits for is the work queued before it.
+        case Effect::CodeLoaded:
+        case Effect::ContextComplete:
+            call.reached[0] = tracker_.work_of_context(call.stream.context);
+            break;
+        case Effect::StreamComplete:
+            meet_stream(call);
+            call.reached[0] = tracker_.work_of_stream(call.stream);
+            break;
+        case Effect::EventsComplete:
+            for (std::size_t i = 0; i < call.events.size() && call.events[i] != 0; ++i) {
+                call.reached[i] = tracker_.work_of_event(call.events[i]);
+            }
+            break;
+        case Effect::StreamWaitsEvent:
+        case Effect::EventRecorded:
+        case Effect::CaptureBegins:
+            meet_stream(call);
+            break;
+        default:
+            break;
+    }
+}
+
+void Watch::begin_operation(Call& call) {
+    meet_stream(call);
+    Operation& operation = call.operation;
+    operation.api = call.api;
+    operation.stream = call.stream;
+    operation.accesses = call.accesses;
+    if (!call.accesses.empty()) {
+        // Only a place that a finding may name is worth a stack.
+        const CallSite site = session_.site(call.api);
+        operation.stack = site.stack;
+        operation.thread = site.thread;
+    }
+    session_.begin(operation, call.pending);
+}
+
+/// A stream made before the tool came, or by a call it does not know, tells its kind itself.
+void Watch::meet_stream(const Call& call) {
+    const StreamId stream = call.stream.stream;
+    if (stream == kLegacyStream || stream == kPerThreadStream ||
+        tracker_.knows_stream(call.stream) || driver_.stream_flags == nullptr) {
+        return;
+    }
+    unsigned int flags = 0;
+    const auto handle = reinterpret_cast<CUstream>(static_cast<std::uint64_t>(stream));
+    if (driver_.stream_flags(handle, &flags) == CUDA_SUCCESS) {
+        tracker_.stream_created(call.stream, (flags & CU_STREAM_NON_BLOCKING) == 0,
+                                session_.site(call.api));
+    }
+}
+
+void Watch::leave(Call& call, int result) {
+    if (call.effect == Effect::Queue) {
+        session_.end(call.pending, result == CUDA_SUCCESS);
+    } else if (call.effect == Effect::CaptureEnds) {
+        if (!capture_goes_on(result)) {
+            tracker_.capture_ended(call.stream);
+        }
+    } else if (result == CUDA_SUCCESS) {
+        succeeded(call);
+    }
+    call.effect = Effect::None;
+}
+
+void Watch::succeeded(Call& call) {
+    switch (call.effect) {
+        case Effect::StreamCreated:
+            stream_created(call);
+            break;
+        case Effect::EventCreated:
+            tracker_.event_created(created_handle(call));
+            break;
+        case Effect::EventRecorded:
+            tracker_.event_recorded(call.events[0], call.stream);
+            break;
+        case Effect::StreamWaitsEvent:
+            tracker_.stream_waits(call.stream, call.events[0]);
+            break;
+        case Effect::StreamComplete:
+        case Effect::ContextComplete:
+            tracker_.host_knows(call.reached[0], Edge::Documented);
+            break;
+        case Effect::EventsComplete:
+            for (std::size_t i = 0; i < call.events.size() && call.events[i] != 0; ++i) {
+                tracker_.host_knows(call.reached[i], Edge::Documented);
+            }
+            break;
+        case Effect::CodeLoaded:
+        case Effect::CodeUnloaded:
+            // Measured: a module load or unload waits for everything in its context.
+            tracker_.host_knows(call.reached[0], Edge::Implicit);
+            break;
+        case Effect::CaptureBegins:
+            tracker_.capture_began(call.stream);
+            break;
+        default:
+            break;
+    }
+}
+
+void Watch::stream_created(const Call& call) {
+    const StreamRef stream{.context = call.stream.context,
+                           .stream = StreamId{created_handle(call)}};
+    tracker_.stream_created(stream, call.blocking, session_.site(call.api));
+}
+
+}  // namespace cuward::cupti

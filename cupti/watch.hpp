@@ -1,0 +1,48 @@
+// Tells the session what decoded calls mean: at entry what must be known before the call can take
+// effect, at return what only holds when it has succeeded.
+#pragma once
+
+#include <cstdint>
+
+#include "core/session.hpp"
+#include "cupti/decode.hpp"
+
+namespace cuward::cupti {
+
+class Watch {
+  public:
+    Watch(Session& session, const DriverQueries& driver);
+
+    void enter(const DriverCall& driver_call, Call& call);
+    /// `result`: the CUresult that the call returned.
+    void leave(Call& call, int result);
+
+  private:
+    class TrackedBlocks final : public BlockLookup {
+      public:
+        explicit TrackedBlocks(const Tracker& tracker) : tracker_(tracker) {}
+        bool may_be_tracked(Address address) const override {
+            return tracker_.may_be_tracked(address);
+        }
+        bool find_kind(Address address, BlockKind& kind) const override {
+            return tracker_.find_kind(address, kind);
+        }
+
+      private:
+        const Tracker& tracker_;
+    };
+
+    void begin_operation(Call& call);
+    void meet_stream(const Call& call);
+    void succeeded(Call& call);
+    void stream_created(const Call& call);
+
+    Session& session_;
+    Tracker& tracker_;
+    const DriverQueries driver_;
+    TrackedBlocks blocks_;
+    KernelCache kernels_;
+    Decoder decoder_;
+};
+
+}  // namespace cuward::cupti
