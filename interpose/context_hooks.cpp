@@ -1,0 +1,95 @@
+// The driver's start, and the ends of contexts: what lived in a context is gone with it.
+#include "interpose/driver_library.hpp"
+#include "interpose/watched_call.hpp"
+
+namespace cuward {
+namespace {
+
+void end_context(Tool& tool, ContextId context, const char* api) {
+    tool.session.tracker().context_ended(
+        context, tool.session.site(api), [&](const BlockId& block) {
+            if (DirectCudaResource* const resource = resource_of(tool, block)) {
+                (void)resource->forget(block);  // one that is gone already is as good as forgotten
+            }
+        });
+    for (int device = 0; device < tool.driver.device_count(); ++device) {
+        if (DirectCudaResource* const resource = tool.session.resource(device)) {
+            resource->forget_context(context);
+        }
+    }
+}
+
+template <typename Destroy>
+CUresult destroy_context(CUcontext context, Destroy destroy) {
+    const CUresult result = destroy(context);
+    Tool* const tool = watching();
+    if (tool != nullptr && result == CUDA_SUCCESS) {
+        guarded([&] { end_context(*tool, reinterpret_cast<ContextId>(context), "cuCtxDestroy"); });
+    }
+    return result;
+}
+
+/// Releasing destroys the primary context only when the last reference goes, and resetting leaves
+/// an inactive one alone (Driver API manual, "Primary Context Management"): asked before and after.
+template <typename Call>
+CUresult end_primary_context(CUdevice device, const char* api, Call call) {
+    Tool* const tool = watching();
+    ContextId context = 0;
+    if (tool != nullptr) {
+        guarded([&] { context = tool->driver.active_primary_context(device); });
+    }
+    const CUresult result = call(device);
+    if (context != 0 && result == CUDA_SUCCESS) {
+        guarded([&] {
+            if (!tool->driver.primary_context_is_active(device)) {
+                end_context(*tool, context, api);
+            }
+        });
+    }
+    return result;
+}
+
+constexpr const char* kRelease = "cuDevicePrimaryCtxRelease";
+constexpr const char* kReset = "cuDevicePrimaryCtxReset";
+
+}  // namespace
+}  // namespace cuward
+
+CUresult hook_cuInit(unsigned int flags) {
+    using namespace cuward;
+    const CUresult result = real<Hook::cuInit_>()(flags);
+    if (result == CUDA_SUCCESS) {
+        start_watching();
+    }
+    return result;
+}
+
+CUresult hook_cuCtxDestroy(CUcontext context) {
+    using namespace cuward;
+    return destroy_context(context, real<Hook::cuCtxDestroy_>());
+}
+
+CUresult hook_cuCtxDestroy_v2(CUcontext context) {
+    using namespace cuward;
+    return destroy_context(context, real<Hook::cuCtxDestroy_v2_>());
+}
+
+CUresult hook_cuDevicePrimaryCtxRelease(CUdevice device) {
+    using namespace cuward;
+    return end_primary_context(device, kRelease, real<Hook::cuDevicePrimaryCtxRelease_>());
+}
+
+CUresult hook_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    using namespace cuward;
+    return end_primary_context(device, kRelease, real<Hook::cuDevicePrimaryCtxRelease_v2_>());
+}
+
+CUresult hook_cuDevicePrimaryCtxReset(CUdevice device) {
+    using namespace cuward;
+    return end_primary_context(device, kReset, real<Hook::cuDevicePrimaryCtxReset_>());
+}
+
+CUresult hook_cuDevicePrimaryCtxReset_v2(CUdevice device) {
+    using namespace cuward;
+    return end_primary_context(device, kReset, real<Hook::cuDevicePrimaryCtxReset_v2_>());
+}
