@@ -1,0 +1,100 @@
+// Times one kind of CUDA call, as often as asked, and prints nanoseconds per call.
+#include <chrono>
+#include <string>
+
+#include "app.hpp"
+#include "tests/simgpu/twin.hpp"
+
+__global__ void nothing() {}
+
+__global__ void four_pointers(const float* a, const float* b, float* c, float* d) {
+    if (a == b) *c = *d;
+}
+SIMGPU_TWIN(four_pointers,
+            [](const simgpu::Launch&, const float*, const float*, float*, float*) {});
+
+namespace {
+
+void launch_empty(long calls) {
+    Stream stream;
+    for (long i = 0; i < calls; ++i) nothing<<<1, 32, 0, stream>>>();
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+void launch_with_pointers(long calls) {
+    Stream stream;
+    float* blocks[4];
+    for (float*& block : blocks) CHECK(cudaMalloc(&block, kBytes));
+    for (long i = 0; i < calls; ++i) {
+        four_pointers<<<1, 32, 0, stream>>>(blocks[0], blocks[1], blocks[2], blocks[3]);
+    }
+    CHECK(cudaStreamSynchronize(stream));
+    for (float* block : blocks) CHECK(cudaFree(block));
+}
+
+void allocate_and_free(long calls) {
+    for (long i = 0; i < calls; ++i) {
+        void* block;
+        CHECK(cudaMalloc(&block, 1 << 20));
+        CHECK(cudaFree(block));
+    }
+}
+
+void allocate_use_free(long calls) {
+    Stream stream;
+    for (long i = 0; i < calls; ++i) {
+        float* block;
+        CHECK(cudaMalloc(&block, 1 << 20));
+        four_pointers<<<1, 32, 0, stream>>>(block, nullptr, block, block);
+        CHECK(cudaStreamSynchronize(stream));
+        CHECK(cudaFree(block));
+    }
+}
+
+void copy_small(long calls) {
+    Stream stream;
+    void *device, *host;
+    CHECK(cudaMalloc(&device, 256));
+    CHECK(cudaMallocHost(&host, 256));
+    for (long i = 0; i < calls; ++i) {
+        CHECK(cudaMemcpyAsync(device, host, 256, cudaMemcpyHostToDevice, stream));
+    }
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaFree(device));
+    CHECK(cudaFreeHost(host));
+}
+
+struct Benchmark {
+    const char* name;
+    void (*run)(long calls);
+};
+
+constexpr Benchmark kBenchmarks[] = {{"launch-empty", launch_empty},
+                                     {"launch-four-pointers", launch_with_pointers},
+                                     {"malloc-free", allocate_and_free},
+                                     {"malloc-kernel-free", allocate_use_free},
+                                     {"copy-small", copy_small}};
+
+double nanoseconds_per_call(const Benchmark& benchmark, long calls) {
+    const auto begin = std::chrono::steady_clock::now();
+    benchmark.run(calls);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    return took.count() / static_cast<double>(calls);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    for (const Benchmark& benchmark : kBenchmarks) {
+        if (argc != 3 || std::string(argv[1]) != benchmark.name) continue;
+        const long calls = std::strtol(argv[2], nullptr, 10);
+        CHECK(cudaFree(nullptr));
+        benchmark.run(calls / 10 + 1);
+        std::printf("%.1f\n", nanoseconds_per_call(benchmark, calls));
+        return 0;
+    }
+    std::fprintf(stderr, "usage: calls BENCHMARK CALLS; benchmarks are:");
+    for (const Benchmark& benchmark : kBenchmarks) std::fprintf(stderr, " %s", benchmark.name);
+    std::fprintf(stderr, "\n");
+    return 2;
+}
