@@ -205,8 +205,8 @@ ResourceResult<void> DirectCudaResource::free_behind_uses(BlockTable::Taken take
         return driver_failure(result);
     }
     const std::size_t bytes = taken.mapped().bytes;
-    outstanding_ -= device_.observes_only() ? bytes : pending_.add(later, bytes);
     outstanding_ -= pending_.reap(kReapedPerFree);
+    outstanding_ -= device_.observes_only() ? bytes : pending_.add(later, bytes);
     return {};
 }
 

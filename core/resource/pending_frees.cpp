@@ -46,7 +46,8 @@ std::optional<StreamEvent> PendingFrees::insert(const Entry& entry) {
 
 std::size_t PendingFrees::reap(std::size_t limit) {
     std::size_t freed = 0;
-    for (; limit > 0; --limit) {
+    // Frees that are not done go back to the end: none is asked about twice.
+    for (limit = std::min(limit, size()); limit > 0; --limit) {
         const std::optional<Entry> entry = take_oldest();
         if (!entry) {
             break;

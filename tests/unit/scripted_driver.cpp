@@ -239,6 +239,11 @@ void ScriptedDriver::fail_call(int nth, CUresult result) {
     failure_ = result;
 }
 
+bool ScriptedDriver::cancel_failure() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(calls_until_failure_, 0) > 0;
+}
+
 void ScriptedDriver::fail_next(const std::string& function, CUresult result) {
     const std::lock_guard lock(mutex_);
     failing_[function] = result;

@@ -36,6 +36,8 @@ class ScriptedDriver {
 
     /// The `nth` call from now fails, or the next call of one function.
     void fail_call(int nth, CUresult result = CUDA_ERROR_UNKNOWN);
+    /// Whether a failure ordered by fail_call was still to come; it no longer is.
+    bool cancel_failure();
     void fail_next(const std::string& function, CUresult result);
 
     /// Whether an event is done when it is queried; by default none is.
