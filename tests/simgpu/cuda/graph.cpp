@@ -1,0 +1,211 @@
+#include "graph.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "capture.hpp"
+#include "config.hpp"
+#include "context.hpp"
+
+namespace simgpu {
+namespace {
+
+struct GraphWork final : Work {
+    std::shared_ptr<const std::vector<ExecNode>> nodes;
+
+    void run() override {
+        for (const ExecNode& node : *nodes) {
+            if (!node.enabled) {
+                continue;
+            }
+            if (!pause_device(duration_of(node.task))) {
+                return;
+            }
+            execute(node.task);
+        }
+    }
+};
+
+// Child graphs are laid out in place: their nodes come where the child node was.
+bool flatten(const Graph& graph, std::vector<ExecNode>& out) {
+    const std::vector<Node*> order = graph.topological();
+    if (order.size() != graph.nodes.size()) {
+        return false;
+    }
+    for (Node* node : order) {
+        if (const auto* child = std::get_if<ChildTask>(&node->task)) {
+            if (!flatten(*child->graph, out)) {
+                return false;
+            }
+        } else {
+            out.push_back({node, node->task, true});
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+CUgraphNodeType type_of(const Task& task) {
+    constexpr CUgraphNodeType types[] = {
+        CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY,
+        CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,   CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+        CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,  CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+    };
+    static_assert(std::size(types) == std::variant_size_v<Task>);
+    return types[task.index()];
+}
+
+Node* Graph::add(Task task, const std::vector<Node*>& after) {
+    auto node = std::make_unique<Node>();
+    node->graph = this;
+    node->type = type_of(task);
+    node->task = std::move(task);
+    for (Node* earlier : after) {
+        if (std::find(node->after.begin(), node->after.end(), earlier) == node->after.end()) {
+            node->after.push_back(earlier);
+        }
+    }
+    nodes.push_back(std::move(node));
+    return nodes.back().get();
+}
+
+void Graph::remove(Node* node) {
+    for (const auto& other : nodes) {
+        std::erase(other->after, node);
+    }
+    std::erase_if(nodes, [&](const auto& owned) { return owned.get() == node; });
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+    auto copy = std::make_shared<Graph>();
+    std::map<const Node*, Node*> counterpart;
+    for (const auto& node : nodes) {
+        Task task = node->task;
+        if (auto* child = std::get_if<ChildTask>(&task)) {
+            child->graph = child->graph->clone();
+        }
+        Node* twin = copy->add(std::move(task), {});
+        twin->attributes = node->attributes;
+        counterpart[node.get()] = twin;
+    }
+    for (const auto& node : nodes) {
+        for (const Node* earlier : node->after) {
+            counterpart[node.get()]->after.push_back(counterpart[earlier]);
+        }
+    }
+    return copy;
+}
+
+std::vector<Node*> Graph::topological() const {
+    std::map<const Node*, size_t> missing;
+    std::map<const Node*, std::vector<Node*>> later;
+    std::vector<Node*> order;
+    for (const auto& node : nodes) {
+        missing[node.get()] = node->after.size();
+        for (const Node* earlier : node->after) {
+            later[earlier].push_back(node.get());
+        }
+        if (node->after.empty()) {
+            order.push_back(node.get());
+        }
+    }
+    for (size_t index = 0; index < order.size(); ++index) {
+        for (Node* next : later[order[index]]) {
+            if (--missing[next] == 0) {
+                order.push_back(next);
+            }
+        }
+    }
+    return order.size() == nodes.size() ? order : std::vector<Node*>{};
+}
+
+CUresult instantiate(Graph& graph, GraphExec*& exec) {
+    auto nodes = std::make_shared<std::vector<ExecNode>>();
+    if (!flatten(graph, *nodes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    exec = new GraphExec;
+    exec->nodes = std::move(nodes);
+    exec->context = current_context();
+    return CUDA_SUCCESS;
+}
+
+CUresult launch(GraphExec& exec, Stream& stream, uint64_t extra_ns) {
+    if (stream.capture != nullptr) {
+        // A captured launch is a child graph of what the executable was made of.
+        ChildTask child;
+        child.graph = std::make_shared<Graph>();
+        Node* last = nullptr;
+        for (const ExecNode& node : *exec.nodes) {
+            last = child.graph->add(
+                node.task, last != nullptr ? std::vector<Node*>{last} : std::vector<Node*>{});
+        }
+        return submit(stream, std::move(child), 0);
+    }
+    const CUresult result = check_legacy_capture(stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    const std::lock_guard lock(exec.mutex);
+    Operation operation;
+    operation.duration_ns = delay_of("graph") + extra_ns;
+    auto work = std::make_unique<GraphWork>();
+    work->nodes = exec.nodes;
+    for (const ExecNode& node : *exec.nodes) {
+        if (const auto* wait_task = std::get_if<EventWaitTask>(&node.task)) {
+            operation.after.push_back(wait_task->event->point());
+        }
+    }
+    if (exec.last.stream != nullptr) {
+        operation.after.push_back(exec.last);
+    }
+    operation.work = std::move(work);
+    auto stamp = std::make_shared<Stamp>();
+    operation.stamp = stamp;
+    exec.last = stream.issue(std::move(operation));
+    for (const ExecNode& node : *exec.nodes) {
+        if (const auto* record = std::get_if<EventRecordTask>(&node.task)) {
+            record->event->capture_id = 0;
+            record->event->set(exec.last, stamp);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult set_exec_task(GraphExec& exec, Node* node, Task task) {
+    const std::lock_guard lock(exec.mutex);
+    auto changed = std::make_shared<std::vector<ExecNode>>(*exec.nodes);
+    for (ExecNode& mine : *changed) {
+        if (mine.origin == node) {
+            if (mine.task.index() != task.index()) {
+                return CUDA_ERROR_INVALID_VALUE;
+            }
+            mine.task = std::move(task);
+            exec.nodes = std::move(changed);
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult update(GraphExec& exec, Graph& graph) {
+    std::vector<ExecNode> fresh;
+    if (!flatten(graph, fresh)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const std::lock_guard lock(exec.mutex);
+    if (fresh.size() != exec.nodes->size()) {
+        return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+    for (size_t index = 0; index < fresh.size(); ++index) {
+        if (fresh[index].task.index() != (*exec.nodes)[index].task.index()) {
+            return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+        }
+        fresh[index].origin = (*exec.nodes)[index].origin;
+    }
+    exec.nodes = std::make_shared<const std::vector<ExecNode>>(std::move(fresh));
+    return CUDA_SUCCESS;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tasks.hpp"
+
+// Graphs, and their executable form: the nodes' tasks in an order their edges allow. A launch is
+// one operation of its stream; nodes run one after the other.
+namespace simgpu {
+
+struct Node {
+    Graph* graph = nullptr;
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    Task task;
+    std::vector<Node*> after;
+    std::vector<CUlaunchAttribute> attributes;
+
+    static Node* from(CUgraphNode handle) { return reinterpret_cast<Node*>(handle); }
+    CUgraphNode handle() { return reinterpret_cast<CUgraphNode>(this); }
+};
+
+struct Graph {
+    std::vector<std::unique_ptr<Node>> nodes;
+
+    static Graph* from(CUgraph handle) { return reinterpret_cast<Graph*>(handle); }
+    CUgraph handle() { return reinterpret_cast<CUgraph>(this); }
+
+    Node* add(Task task, const std::vector<Node*>& after);
+    void remove(Node* node);
+    std::shared_ptr<Graph> clone() const;
+    // Empty when the edges form a circle.
+    std::vector<Node*> topological() const;
+};
+
+CUgraphNodeType type_of(const Task& task);
+
+struct ExecNode {
+    Node* origin = nullptr;
+    Task task;
+    bool enabled = true;
+};
+
+struct GraphExec {
+    // Replaced, not changed, by an update: a launch in flight keeps what it was launched with.
+    std::shared_ptr<const std::vector<ExecNode>> nodes;
+    Context* context = nullptr;
+    unsigned long long flags = 0;
+    std::mutex mutex;
+    Point last;  // launches of one executable graph run one after the other
+
+    static GraphExec* from(CUgraphExec handle) { return reinterpret_cast<GraphExec*>(handle); }
+    CUgraphExec handle() { return reinterpret_cast<CUgraphExec>(this); }
+};
+
+CUresult instantiate(Graph& graph, GraphExec*& exec);
+CUresult launch(GraphExec& exec, Stream& stream, uint64_t extra_ns);
+CUresult set_exec_task(GraphExec& exec, Node* node, Task task);
+CUresult update(GraphExec& exec, Graph& graph);
+
+}  // namespace simgpu

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "headers.hpp"
+#include "stream.hpp"
+
+// Every address CUDA knows: device memory from a reserved range that any thread can touch, pinned
+// and registered host memory. What is not in here is pageable.
+namespace simgpu {
+
+class Context;
+struct Pool;
+
+enum class MemoryKind { Device, Managed, Pinned, Registered };
+
+struct Allocation {
+    uintptr_t base = 0;
+    size_t size = 0;      // as asked for
+    size_t reserved = 0;  // as taken from the arena
+    MemoryKind kind = MemoryKind::Device;
+    int device = 0;
+    Context* context = nullptr;
+    unsigned flags = 0;
+    Pool* pool = nullptr;
+    bool freed = false;  // back in its pool, whose memory stays mapped
+    uint64_t id = 0;
+
+    bool host() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }
+    uintptr_t end() const { return base + size; }
+};
+
+// Which allocation an address lies in.
+std::optional<Allocation> find_allocation(uintptr_t address);
+
+CUresult allocate_device(Context& context, size_t bytes, MemoryKind kind, uintptr_t& address);
+CUresult allocate_pinned(Context& context, size_t bytes, unsigned flags, uintptr_t& address);
+CUresult register_host(Context& context, uintptr_t address, size_t bytes, unsigned flags);
+CUresult release(const Allocation& allocation);
+void free_memory_of(Context& context);
+
+struct DeviceMemory {
+    size_t free = 0;
+    size_t total = 0;
+};
+DeviceMemory device_memory(int device);
+
+// Stream-ordered memory. A freed block is reused at once by the stream that freed it, and by others
+// when the free has been reached; so an address comes back as quickly as it does on a real device.
+struct Pool {
+    struct Cached {
+        Allocation block;
+        Point freed;
+    };
+
+    int device = 0;
+    bool is_default = false;
+    uint64_t release_threshold = 0;
+    uint64_t used = 0;
+    uint64_t used_high = 0;
+    uint64_t reserved = 0;
+    uint64_t reserved_high = 0;
+    int reuse[3] = {1, 1, 1};
+    std::vector<Cached> cache;
+    bool destroyed = false;
+};
+
+Pool& default_pool(int device);
+Pool& current_pool(int device);
+void set_current_pool(int device, Pool* pool);
+
+CUresult pool_allocate(Pool& pool, Context& context, size_t bytes, Stream* stream,
+                       uintptr_t& address);
+// With no point the block is reusable at once (cuMemFree of pool memory).
+void pool_free(const Allocation& allocation, Point freed);
+void pool_trim(Pool& pool, uint64_t keep);
+void pool_destroy(Pool& pool);
+// At synchronisation a pool gives back what it holds above its threshold.
+void trim_pools_at_sync(int device);
+
+std::recursive_mutex& memory_mutex();
+
+}  // namespace simgpu
