@@ -9,8 +9,6 @@
 namespace simrt {
 namespace {
 
-constexpr int driver_api_version = CUDART_VERSION;
-
 struct Loaded {
     Driver legacy{};
     Driver per_thread{};
@@ -20,10 +18,11 @@ struct Loaded {
 };
 
 template <class Function>
-void look_up(const Loaded& loaded, const char* name, cuuint64_t flags, Function& function) {
+void look_up(const Loaded& loaded, const char* name, int version, cuuint64_t flags,
+             Function& function) {
     void* address = nullptr;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
-    loaded.look_up(name, &address, driver_api_version, flags, &status);
+    loaded.look_up(name, &address, version, flags, &status);
     function = reinterpret_cast<Function>(address);
 }
 
@@ -31,9 +30,10 @@ void fill(const Loaded& loaded, Driver& driver, bool per_thread) {
     const cuuint64_t flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
                                         : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
     driver.per_thread = per_thread;
-#define SIMRT_LOOK_UP(base, suffix) look_up(loaded, #base, flags, driver.base);
-    SIMRT_DRIVER_FUNCTIONS(SIMRT_LOOK_UP)
-#undef SIMRT_LOOK_UP
+#define SIMRT_DRIVER_FUNCTION(base, suffix, version) \
+    look_up(loaded, #base, version, flags, driver.base);
+#include "driver_functions.inc"
+#undef SIMRT_DRIVER_FUNCTION
 }
 
 Loaded* load() {
