@@ -87,8 +87,9 @@ class TextRenderer {
                                [&](const AccessPlace& access) { return access.op == op; });
         };
         out_ << '\n';
-        line(2, allocation_line(finding) + ":");
-        if (!shown_as_access("alloc")) {
+        const bool with_stack = !shown_as_access("alloc");
+        line(2, allocation_line(finding) + (with_stack ? ":" : ""));
+        if (with_stack) {
             render_stack(finding.block->allocated.stack);
         }
         if (finding.block->freed && !shown_as_access("free")) {

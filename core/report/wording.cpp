@@ -511,8 +511,11 @@ std::string title(const Finding& finding) {
 
 std::string access_line(const Finding& finding, const AccessPlace& access) {
     std::string line = spoken_op(access);
+    const bool again = finding.kind == Kind::DoubleFree && &access == &finding.accesses.back();
     if (access.op == "free") {
-        line += finding.kind == Kind::InvalidFree ? " was asked to free it" : " freed the block";
+        line += finding.kind == Kind::InvalidFree ? " was asked to free it"
+                : again                           ? " freed the block again"
+                                                  : " freed the block";
     } else if (access.op == "alloc") {
         line += " allocated the block";
     } else {
@@ -583,7 +586,11 @@ std::string verdict_line(const Report& report) {
     add(summary.possible_races, "possible race");
     add(summary.possible_lifetime_errors, "possible lifetime error");
     if (!parts.empty()) {
-        line += fmt::format("; also {} (--show-possible lists them)", fmt::join(parts, ", "));
+        const bool listed = std::any_of(
+            report.findings.begin(), report.findings.end(),
+            [](const Finding& finding) { return finding.verdict == Verdict::Possible; });
+        line += fmt::format("; also {}{}", fmt::join(parts, ", "),
+                            listed ? "" : " (--show-possible lists them)");
     }
     return line + (report.leak_check ? "" : "; leaks were not looked for");
 }
