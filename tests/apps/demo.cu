@@ -20,7 +20,9 @@ void smooth(float* data, cudaStream_t stream) {
 }
 
 int main() {
-    Stream upload, compute;
+    cudaStream_t upload, compute;
+    CHECK(cudaStreamCreateWithFlags(&upload, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking));
     float *staging, *result, *scratch;
     CHECK(cudaMallocHost(&staging, kBytes));
     CHECK(cudaMalloc(&result, kBytes));
@@ -33,5 +35,8 @@ int main() {
 
     CHECK(cudaFree(scratch));                              // FREED-FREE
     add_one<<<kGrid, kThreads, 0, compute>>>(scratch, 0);  // FREED-USE
-    return finish({input, result}, {staging});
+    const int status = finish({input, result}, {staging});
+    CHECK(cudaStreamDestroy(upload));
+    CHECK(cudaStreamDestroy(compute));
+    return status;
 }

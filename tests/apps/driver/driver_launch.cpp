@@ -1,4 +1,5 @@
-// A kernel from a module loaded at run time, launched by the driver API, is an access like any other.
+// A kernel from a module loaded at run time, launched by the driver API, is an access like any
+// other.
 #include "driver_app.hpp"
 
 // The machine code of scale.cu, put here by the assembler.
@@ -28,14 +29,13 @@ int main() {
 
     int count = kCount;
     float factor = 2;
-    void* arguments[] = {&data, &count, &factor};
+    void* args[] = {&data, &count, &factor};
     const unsigned threads = 256, grid = kCount / threads;
-    CHECK(cuLaunchKernel(scale, grid, 1, 1, threads, 1, 1, 0, first, arguments, nullptr));  // FIRST
+    CHECK(cuLaunchKernel(scale, grid, 1, 1, threads, 1, 1, 0, first, args, nullptr));  // FIRST
 #ifdef FIXED
     CHECK(cuStreamSynchronize(first));
 #endif
-    CHECK(
-        cuLaunchKernel(scale, grid, 1, 1, threads, 1, 1, 0, second, arguments, nullptr));  // SECOND
+    CHECK(cuLaunchKernel(scale, grid, 1, 1, threads, 1, 1, 0, second, args, nullptr));  // SECOND
 
     CHECK(cuCtxSynchronize());
     CHECK(cuMemFree(data));

@@ -4,7 +4,7 @@
 
 void poll(cudaEvent_t event) {
     cudaError_t state;
-    while ((state = cudaEventQuery(event)) == cudaErrorNotReady) continue;
+    while ((state = cudaEventQuery(event)) == cudaErrorNotReady) (void)cudaGetLastError();
     CHECK(state);
 }
 

@@ -4,7 +4,7 @@
 
 void poll(cudaStream_t stream) {
     cudaError_t state;
-    while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) continue;
+    while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) (void)cudaGetLastError();
     CHECK(state);
 }
 
