@@ -48,8 +48,10 @@ bool is_static_runtime(const Frame& frame) {
 // Code that the toolkit's headers and nvcc put around the program's.
 bool is_toolkit_code(const Frame& frame) {
     const std::string_view file = base_name(frame.file);
-    return file == "cuda_runtime.h" || file == "cuda_runtime_api.h" || file == "host_runtime.h" ||
-           file.ends_with(".cudafe1.stub.c") || frame.function.starts_with("__device_stub__");
+    return file == "cuda_runtime.h" || file == "cuda_runtime_api.h" ||
+           frame.file.find("/include/crt/") != std::string::npos ||
+           file.ends_with(".cudafe1.stub.c") || frame.function.starts_with("__device_stub__") ||
+           frame.function.starts_with("__wrapper__device_stub_");
 }
 
 bool is_start_up(const Frame& frame) {
@@ -63,10 +65,20 @@ bool is_cuda(const Frame& frame) {
     return is_cuda_or_tool_module(frame.module) || is_static_runtime(frame);
 }
 
-// `foo<int>(int*)` of `void foo<int>(int*)`: DWARF and the symbol table disagree on return types.
+// "scale" of "void (anonymous namespace)::scale<float>(float*)". Debug information and the symbol
+// table disagree on everything around it.
+std::string_view bare_name(std::string_view function) {
+    constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+    if (const std::size_t at = function.rfind(kAnonymous); at != std::string_view::npos) {
+        function.remove_prefix(at + kAnonymous.size());
+    }
+    function = function.substr(0, function.find_first_of("(<"));
+    return function.substr(function.find_last_of(" :") + 1);
+}
+
 bool is_stub_of(const Frame& frame, const std::string& kernel) {
     return !kernel.empty() && !frame.function.empty() &&
-           (frame.function == kernel || kernel.ends_with(" " + frame.function));
+           bare_name(frame.function) == bare_name(kernel);
 }
 
 }  // namespace
@@ -82,12 +94,16 @@ bool is_system_module(const std::string& path) {
 Stack without_noise(const Stack& stack, const std::string& kernel) {
     Stack shown;
     bool leading = true;
+    // One frame at most: what calls it may be a function of the program with the kernel's name.
+    bool stub_expected = true;
     for (const Frame& frame : stack.frames) {
         if (is_cuda(frame)) {
             if (leading && is_api_name(frame.function)) {
                 shown.entry = frame.function;
             }
-        } else if (!is_toolkit_code(frame) && !(leading && is_stub_of(frame, kernel))) {
+        } else if (leading && stub_expected && is_stub_of(frame, kernel)) {
+            stub_expected = false;
+        } else if (!is_toolkit_code(frame)) {
             leading = false;
             if (!is_start_up(frame)) {
                 shown.frames.push_back(frame);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/report/fields.hpp"
@@ -51,6 +52,10 @@ LoggedAccess read_access(const json& value) {
     const json& range = field(value, "range");
     if (range.is_array() && range.size() == 2 && as_number(range[0]) && as_number(range[1])) {
         access.range = {*as_number(range[0]), *as_number(range[1])};
+        // An empty range is how the log says that none is known.
+        if (access.range->first >= access.range->second) {
+            access.range.reset();
+        }
     }
     access.range_exact = flag_or(value, "range_exact", false);
     access.grid = triple(field(value, "grid"));

@@ -1,6 +1,7 @@
 #include "core/report/wording.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,14 +16,25 @@ namespace {
 // ---- names of things inside sentences
 // --------------------------------------------------------------------
 
-// The frame that a sentence points at: the innermost one with a source line, else the innermost.
+bool in_library_header(const Frame& frame) {
+    return frame.file.starts_with("/usr/include/") ||
+           frame.file.find("/include/c++/") != std::string::npos ||
+           frame.file.find("/targets/x86_64-linux/include/") != std::string::npos;
+}
+
+// The frame that a sentence points at: the innermost one with a source line, a line of the
+// program's own rather than one of a library's header; without lines the innermost.
 const Frame* spoken_frame(const Stack& stack) {
-    const auto with_line = std::find_if(stack.frames.begin(), stack.frames.end(),
-                                        [](const Frame& frame) { return frame.line != 0; });
-    if (with_line != stack.frames.end()) {
-        return &*with_line;
+    const Frame* spoken = nullptr;
+    for (const Frame& frame : stack.frames) {
+        if (frame.line != 0 && !in_library_header(frame)) {
+            return &frame;
+        }
+        if (spoken == nullptr || (spoken->line == 0 && frame.line != 0)) {
+            spoken = &frame;
+        }
     }
-    return stack.frames.empty() ? nullptr : &stack.frames.front();
+    return spoken;
 }
 
 std::string spoken_place(const Stack& stack) {
@@ -91,10 +103,26 @@ bool same_stream(const AccessPlace& a, const AccessPlace& b) {
     return a.stream && b.stream && a.stream->id == b.stream->id;
 }
 
-// "kernel scale(float*)", "cudaMemcpy", "graph launch".
+// A kernel's name without its return type, and without arguments where they would drown the
+// sentence: those of template libraries run to thousands of characters. The JSON form has them
+// whole.
+std::string spoken_kernel(std::string name) {
+    constexpr std::size_t kLongest = 160;
+    if (name.starts_with("void ")) {
+        name.erase(0, 5);
+    }
+    if (name.size() > kLongest) {
+        name.resize(std::min(name.find('<'), kLongest));
+        name += "<...>";
+    }
+    return name;
+}
+
+// "kernel scale(float*)", "cudaMemcpy", "a host function".
 std::string spoken_op(const AccessPlace& access) {
     if (access.op == "kernel") {
-        return access.kernel.empty() ? "a kernel without a name" : "kernel " + access.kernel;
+        return access.kernel.empty() ? "a kernel without a name"
+                                     : "kernel " + spoken_kernel(access.kernel);
     }
     if (access.op == "host-function") {
         return "a host function";
@@ -577,9 +605,11 @@ std::string verdict_line(const Report& report) {
     add(summary.lifetime_errors, "lifetime error");
     add(summary.other_findings, "other finding");
     if (summary.leaks > 0) {
-        parts.push_back(fmt::format("{} of {}, {}", counted(summary.leaks, "leak"),
-                                    counted(summary.leaked_blocks, "block"),
-                                    bytes_text(summary.leaked_bytes)));
+        const std::string blocks = summary.leaked_blocks == summary.leaks
+                                       ? ""
+                                       : counted(summary.leaked_blocks, "block") + ", ";
+        parts.push_back(fmt::format("{} ({}{})", counted(summary.leaks, "leak"), blocks,
+                                    counted(summary.leaked_bytes, "byte")));
     }
     std::string line = parts.empty() ? "nothing found" : fmt::format("{}", fmt::join(parts, ", "));
     parts.clear();

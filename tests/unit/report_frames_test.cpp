@@ -61,10 +61,26 @@ TEST(Frames, HidesTheLaunchCodeOfNvcc) {
     EXPECT_THAT(functions(without_noise(stack, "add(float*)")), ElementsAre("main"));
 }
 
-TEST(Frames, HidesTheStubOfATemplateKernel) {
-    const Stack stack{
-        {frame("add<int>(int*)", "/app", "/app.cu"), frame("main", "/app", "/app.cu")}, ""};
-    EXPECT_THAT(functions(without_noise(stack, "void add<int>(int*)")), ElementsAre("main"));
+TEST(Frames, HidesTheStubOfAKernelHoweverItIsNamed) {
+    for (const std::string stub : {"void ns::add<float>(float*)", "add<float>", "ns::add<float>"}) {
+        const Stack stack{{frame("helper", "/app", "/cuda/include/crt/device_functions.h"),
+                           frame(stub, "/app", "/app.cu"), frame("main", "/app", "/app.cu")},
+                          ""};
+        EXPECT_THAT(functions(without_noise(stack, "void ns::add<float>(float*)")),
+                    ElementsAre("main"));
+    }
+    const Stack anonymous{{frame("(anonymous namespace)::add(float*)", "/app", "/app.cu"),
+                           frame("main", "/app", "/app.cu")},
+                          ""};
+    EXPECT_THAT(functions(without_noise(anonymous, "(anonymous namespace)::add(float*)")),
+                ElementsAre("main"));
+}
+
+TEST(Frames, KeepsAFunctionThatIsNamedLikeTheKernelItLaunches) {
+    const Stack stack{{frame("add(float*)", "/app", "/app.cu"),
+                       frame("add(int)", "/app", "/app.cu"), frame("main", "/app", "/app.cu")},
+                      ""};
+    EXPECT_THAT(functions(without_noise(stack, "add(float*)")), ElementsAre("add(int)", "main"));
 }
 
 TEST(Frames, AStackOfNothingElseIsShownWhole) {
