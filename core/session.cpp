@@ -1,20 +1,10 @@
 #include "core/session.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "core/thread_id.hpp"
 
 namespace cuward {
 
 thread_local int ToolScope::depth_ = 0;
-
-namespace {
-
-std::uint32_t thread_id() {
-    static thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    return id;
-}
-
-}  // namespace
 
 Session::Session(const DriverApi& driver, const std::string& log_path)
     : driver_(driver), log_(log_path), stacks_(log_), tracker_(log_) {}
@@ -44,7 +34,7 @@ DirectCudaResource* Session::resource(int device_ordinal) {
 }
 
 CallSite Session::site(const char* api) {
-    return {.api = api, .stack = stacks_.capture(), .thread = thread_id()};
+    return {.api = api, .stack = stacks_.capture(), .thread = this_thread_id()};
 }
 
 // The order of check mode answers every question with "provided", so prepare_block_use queues

@@ -10,6 +10,7 @@
 #include "core/checks/findings.hpp"
 #include "core/log/log.hpp"
 #include "core/order/order.hpp"
+#include "core/thread_id.hpp"
 
 namespace cuward {
 namespace {
@@ -84,12 +85,20 @@ class AddressHull {
 struct Tracker::State {
     explicit State(Log& the_log) : log(the_log), findings(the_log, places) {}
 
+    /// Decoders call on the thread whose call they decode, so its per-thread stream is this
+    /// thread's.
+    StreamSlot slot_of(StreamRef stream) {
+        if (stream.stream == kPerThreadStream) {
+            stream.thread = this_thread_id();
+        }
+        return order.slot_of(stream);
+    }
     std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
     void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
                PlaceId place);
     PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
                         Epoch epoch, PlaceId place);
-    void check_alive(const PastAccess& use);
+    void check_alive(PastAccess use);
     void check_allocated(const TrackedBlock& block, const PastAccess& use);
     void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
                           const PastAccess& later);
@@ -171,27 +180,27 @@ void Tracker::event_destroyed(std::uint64_t event) {
 
 void Tracker::event_recorded(std::uint64_t event, StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.record(event, state_->order.slot_of(stream));
+    state_->order.record(event, state_->slot_of(stream));
 }
 
 void Tracker::stream_waits(StreamRef stream, std::uint64_t event) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.wait(state_->order.slot_of(stream), event);
+    state_->order.wait(state_->slot_of(stream), event);
 }
 
 void Tracker::capture_began(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.begin_capture(state_->order.slot_of(stream));
+    state_->order.begin_capture(state_->slot_of(stream));
 }
 
 void Tracker::capture_ended(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.end_capture(state_->order.slot_of(stream));
+    state_->order.end_capture(state_->slot_of(stream));
 }
 
 Clock Tracker::work_of_stream(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    return state_->order.work_of_stream(state_->order.slot_of(stream));
+    return state_->order.work_of_stream(state_->slot_of(stream));
 }
 
 Clock Tracker::work_of_event(std::uint64_t event) const {
@@ -235,7 +244,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.uses.clear();
     pending.touched.clear();
     const std::lock_guard lock(state_->mutex);
-    const StreamSlot slot = state_->order.slot_of(operation.stream);
+    const StreamSlot slot = state_->slot_of(operation.stream);
     pending.active = !state_->order.is_capturing(slot);
     if (!pending.active) {
         return;
@@ -306,8 +315,11 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     }
 }
 
-void Tracker::State::check_alive(const PastAccess& use) {
+void Tracker::State::check_alive(PastAccess use) {
     const FreedBlock& block = *blocks.find_freed(use.range.lo);
+    if (use.range.width == 0) {
+        use.range.width = block.end() - use.range.lo;
+    }
     findings.add({.kind = FindingKind::UseAfterFree,
                   .verdict = certainty_of(use),
                   .block = block.serial,
@@ -395,7 +407,7 @@ void Tracker::allocated(const Allocation& allocation) {
     block.thread = allocation.site.thread;
     block.place = state_->place_of("alloc", allocation.site);
     if (allocation.kind == BlockKind::Async) {
-        block.slot = state_->order.slot_of(allocation.stream);
+        block.slot = state_->slot_of(allocation.stream);
         block.epoch = state_->order.next(block.slot);
         block.stream = state_->stream_id(block.slot, allocation.site.thread);
     }
@@ -410,7 +422,7 @@ void Tracker::allocated(const Allocation& allocation) {
 Side Tracker::State::side_of(const FreeRequest& request) {
     Side side{.place = place_of("free", request.site), .stream = 0, .thread = request.site.thread};
     if (request.kind == FreeKind::Async) {
-        side.stream = stream_id(order.slot_of(request.stream), request.site.thread);
+        side.stream = stream_id(slot_of(request.stream), request.site.thread);
     }
     return side;
 }
@@ -445,7 +457,7 @@ void Tracker::State::check_free_in_order(const TrackedBlock& block, const Pendin
     };
     const FreeRequest& request = pending.request;
     if (request.kind == FreeKind::Async) {
-        const StreamSlot slot = order.slot_of(request.stream);
+        const StreamSlot slot = slot_of(request.stream);
         order.next(slot);
         block.history.for_each_outstanding(order.clock(slot).known, [&](const PastAccess& use) {
             report(FindingKind::FreedInFlight, use);

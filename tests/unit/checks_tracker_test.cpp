@@ -376,6 +376,16 @@ TEST_F(TrackerTest, RangesAreLoggedFromTheStartOfTheBlock) {
     EXPECT_EQ(accesses[1]["range"], (json{1024, 4096}));
 }
 
+TEST_F(TrackerTest, EachThreadHasItsOwnPerThreadStream) {
+    allocate();
+    const StreamRef per_thread{kContext, kPerThreadStream};
+    copy(per_thread, Access::Write);
+    copy(per_thread, Access::Write);
+    EXPECT_EQ(found(), (Names{}));
+    std::thread([&] { copy(per_thread, Access::Read); }).join();
+    EXPECT_EQ(found(), (Names{"race proven RAW"}));
+}
+
 TEST_F(TrackerTest, ManyThreadsAtOnce) {
     std::vector<std::thread> threads;
     for (std::uint32_t t = 0; t < 8; ++t) {
