@@ -46,7 +46,10 @@ class Candidates {
     }
     void add_folder(const std::string& folder) {
         for (const std::string& name : names_) {
-            add(folder + "/" + name);
+            std::string path = folder;
+            path += '/';
+            path += name;
+            add(path);
         }
     }
     std::vector<std::string> take() { return std::move(paths_); }

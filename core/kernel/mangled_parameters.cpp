@@ -71,6 +71,44 @@ bool is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
+/// What follows an operator, in this order.
+struct Operands {
+    bool type = false;
+    int expressions = 0;
+    bool list = false;
+};
+constexpr Operands kNone{};
+constexpr Operands kOne{.expressions = 1};
+constexpr Operands kTwo{.expressions = 2};
+constexpr Operands kThree{.expressions = 3};
+constexpr Operands kType{.type = true};
+constexpr Operands kTypeAndOne{.type = true, .expressions = 1};
+constexpr Operands kList{.list = true};
+constexpr Operands kTypeAndList{.type = true, .list = true};
+struct Operator {
+    std::string_view code;
+    Operands operands;
+};
+constexpr std::array<Operator, 67> kOperators{{
+    {"tr", kNone},       {"ps", kOne},         {"ng", kOne},        {"ad", kOne},
+    {"de", kOne},        {"co", kOne},         {"nt", kOne},        {"sz", kOne},
+    {"az", kOne},        {"nx", kOne},         {"sp", kOne},        {"tw", kOne},
+    {"te", kOne},        {"dl", kOne},         {"da", kOne},        {"pl", kTwo},
+    {"mi", kTwo},        {"ml", kTwo},         {"dv", kTwo},        {"rm", kTwo},
+    {"an", kTwo},        {"or", kTwo},         {"eo", kTwo},        {"aS", kTwo},
+    {"pL", kTwo},        {"mI", kTwo},         {"mL", kTwo},        {"dV", kTwo},
+    {"rM", kTwo},        {"aN", kTwo},         {"oR", kTwo},        {"eO", kTwo},
+    {"ls", kTwo},        {"rs", kTwo},         {"lS", kTwo},        {"rS", kTwo},
+    {"eq", kTwo},        {"ne", kTwo},         {"lt", kTwo},        {"gt", kTwo},
+    {"le", kTwo},        {"ge", kTwo},         {"ss", kTwo},        {"aa", kTwo},
+    {"oo", kTwo},        {"cm", kTwo},         {"ix", kTwo},        {"ds", kTwo},
+    {"pm", kTwo},        {"qu", kThree},       {"st", kType},       {"at", kType},
+    {"ti", kType},       {"sc", kTypeAndOne},  {"dc", kTypeAndOne}, {"rc", kTypeAndOne},
+    {"cc", kTypeAndOne}, {"cl", kList},        {"cp", kList},       {"il", kList},
+    {"sP", kList},       {"tl", kTypeAndList}, {"cv", kTypeAndOne}, {"pt", kOne},
+    {"dt", kOne},        {"pp", kOne},         {"mm", kOne},
+}};
+
 /// What an encoding must know of the name it starts with.
 struct NameTraits {
     bool ends_with_arguments = false;  ///< a template: the return type is part of the encoding
@@ -87,6 +125,7 @@ class Reader {
             return std::nullopt;
         }
         std::vector<ParameterType> kinds;
+        kinds.reserve(parameters.size());
         for (const Type& parameter : parameters) {
             kinds.push_back(parameter.kind);
         }
@@ -790,47 +829,6 @@ class Reader {
         expect('_');
     }
 
-    /// Operators by the shape of what follows them.
-    enum class Operands : std::uint8_t {
-        None,
-        One,
-        Two,
-        Three,
-        Type,
-        TypeAndOne,
-        List,
-        TypeAndList
-    };
-    struct Operator {
-        std::string_view code;
-        Operands operands;
-    };
-    static constexpr std::array<Operator, 67> kOperators{{
-        {"tr", Operands::None},       {"ps", Operands::One},         {"ng", Operands::One},
-        {"ad", Operands::One},        {"de", Operands::One},         {"co", Operands::One},
-        {"nt", Operands::One},        {"sz", Operands::One},         {"az", Operands::One},
-        {"nx", Operands::One},        {"sp", Operands::One},         {"tw", Operands::One},
-        {"te", Operands::One},        {"dl", Operands::One},         {"da", Operands::One},
-        {"pl", Operands::Two},        {"mi", Operands::Two},         {"ml", Operands::Two},
-        {"dv", Operands::Two},        {"rm", Operands::Two},         {"an", Operands::Two},
-        {"or", Operands::Two},        {"eo", Operands::Two},         {"aS", Operands::Two},
-        {"pL", Operands::Two},        {"mI", Operands::Two},         {"mL", Operands::Two},
-        {"dV", Operands::Two},        {"rM", Operands::Two},         {"aN", Operands::Two},
-        {"oR", Operands::Two},        {"eO", Operands::Two},         {"ls", Operands::Two},
-        {"rs", Operands::Two},        {"lS", Operands::Two},         {"rS", Operands::Two},
-        {"eq", Operands::Two},        {"ne", Operands::Two},         {"lt", Operands::Two},
-        {"gt", Operands::Two},        {"le", Operands::Two},         {"ge", Operands::Two},
-        {"ss", Operands::Two},        {"aa", Operands::Two},         {"oo", Operands::Two},
-        {"cm", Operands::Two},        {"ix", Operands::Two},         {"ds", Operands::Two},
-        {"pm", Operands::Two},        {"qu", Operands::Three},       {"st", Operands::Type},
-        {"at", Operands::Type},       {"ti", Operands::Type},        {"sc", Operands::TypeAndOne},
-        {"dc", Operands::TypeAndOne}, {"rc", Operands::TypeAndOne},  {"cc", Operands::TypeAndOne},
-        {"cl", Operands::List},       {"cp", Operands::List},        {"il", Operands::List},
-        {"sP", Operands::List},       {"tl", Operands::TypeAndList}, {"cv", Operands::TypeAndOne},
-        {"pt", Operands::One},        {"dt", Operands::One},         {"pp", Operands::One},
-        {"mm", Operands::One},
-    }};
-
     void expression() {
         const Depth depth(*this);
         if (failed_) {
@@ -891,35 +889,18 @@ class Reader {
     }
 
     void operands_of(const Operator& operation) {
-        switch (operation.operands) {
-            case Operands::None:
-                return;
-            case Operands::Three:
-                expression();
-                [[fallthrough]];
-            case Operands::Two:
-                expression();
-                [[fallthrough]];
-            case Operands::One:
-                expression();
-                return;
-            case Operands::Type:
-                type();
-                return;
-            case Operands::TypeAndOne:
-                type();
-                if (operation.code == "cv" && consume('_')) {
-                    expressions_to_end();
-                } else {
-                    expression();
-                }
-                return;
-            case Operands::TypeAndList:
-                type();
-                [[fallthrough]];
-            case Operands::List:
-                expressions_to_end();
-                return;
+        if (operation.operands.type) {
+            type();
+        }
+        if (operation.code == "cv" && consume('_')) {
+            expressions_to_end();  // a conversion of several values
+            return;
+        }
+        for (int i = 0; i < operation.operands.expressions; ++i) {
+            expression();
+        }
+        if (operation.operands.list) {
+            expressions_to_end();
         }
     }
 
