@@ -135,7 +135,10 @@ std::string_view past_tense(const AccessPlace& access) {
     if (!access.direction_known) {
         return "may have read or written";
     }
-    return access.access == "read" ? "read" : access.access == "write" ? "wrote" : "read and wrote";
+    static const std::map<std::string_view, std::string_view> kVerbs{
+        {"read", "read"}, {"write", "wrote"}, {"read-write", "read and wrote"}};
+    const auto verb = kVerbs.find(access.access);
+    return verb == kVerbs.end() ? std::string_view("used") : verb->second;
 }
 
 std::string_view of_hazard(std::string_view hazard, bool earlier) {
