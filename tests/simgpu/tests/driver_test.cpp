@@ -1,0 +1,200 @@
+#include <cuda.h>
+
+#include <string>
+
+#include "simgpu.hpp"
+
+// The driver's interface: look-ups, contexts, code and parameter layouts, faults.
+namespace {
+
+class Driver : public testing::Test {
+  protected:
+    void SetUp() override {
+        ASSERT_CU(cuInit(0));
+        ASSERT_CU(cuDevicePrimaryCtxRetain(&context, 0));
+        ASSERT_CU(cuCtxSetCurrent(context));
+    }
+    void TearDown() override {
+        cuCtxSetCurrent(nullptr);
+        cuDevicePrimaryCtxRelease(0);
+    }
+    CUcontext context = nullptr;
+};
+
+void* look_up(const char* name, int version, cuuint64_t flags,
+              CUdriverProcAddressQueryResult& status) {
+    void* found = nullptr;
+    EXPECT_CU(cuGetProcAddress(name, &found, version, flags, &status));
+    return found;
+}
+
+TEST_F(Driver, LookUpGivesTheNewestFormTheVersionKnows) {
+    CUdriverProcAddressQueryResult status{};
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    EXPECT_EQ(look_up("cuMemAlloc", 12000, 0, status), dlsym(library, "cuMemAlloc_v2"));
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+    EXPECT_EQ(look_up("cuCtxSynchronize", 12000, 0, status), dlsym(library, "cuCtxSynchronize"));
+    EXPECT_EQ(look_up("cuCtxSynchronize", 13000, 0, status), dlsym(library, "cuCtxSynchronize_v2"));
+    EXPECT_EQ(look_up("cuMemAllocAsync", 11000, 0, status), nullptr);
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    EXPECT_EQ(look_up("cuNoSuchThing", 13000, 0, status), nullptr);
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+}
+
+TEST_F(Driver, LookUpGivesThePerThreadFormWhenAsked) {
+    CUdriverProcAddressQueryResult status{};
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    constexpr auto per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    EXPECT_EQ(look_up("cuLaunchKernel", 12000, per_thread, status),
+              dlsym(library, "cuLaunchKernel_ptsz"));
+    EXPECT_EQ(look_up("cuMemcpyHtoD", 12000, per_thread, status),
+              dlsym(library, "cuMemcpyHtoD_v2_ptds"));
+    EXPECT_EQ(look_up("cuMemFree", 12000, per_thread, status), dlsym(library, "cuMemFree_v2"));
+    EXPECT_EQ(look_up("cuLaunchKernel", 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, status),
+              dlsym(library, "cuLaunchKernel"));
+}
+
+struct Parameter {
+    size_t offset;
+    size_t size;
+};
+
+void expect_layout(CUkernel kernel, const std::vector<Parameter>& expected) {
+    for (size_t index = 0; index < expected.size(); ++index) {
+        size_t offset = 0;
+        size_t size = 0;
+        ASSERT_CU(cuKernelGetParamInfo(kernel, index, &offset, &size));
+        EXPECT_EQ(offset, expected[index].offset);
+        EXPECT_EQ(size, expected[index].size);
+    }
+    size_t offset = 0;
+    EXPECT_EQ(cuKernelGetParamInfo(kernel, expected.size(), &offset, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+class FatBinary : public Driver, public testing::WithParamInterface<const char*> {};
+
+TEST_P(FatBinary, LayoutsAreTheCompilers) {
+    CUlibrary library = nullptr;
+    ASSERT_CU(
+        cuLibraryLoadFromFile(&library, GetParam(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CUkernel kernel = nullptr;
+    ASSERT_CU(cuLibraryGetKernel(&kernel, library, "plain"));
+    expect_layout(kernel, {{0, 4}, {8, 8}, {16, 8}});
+    ASSERT_CU(cuLibraryGetKernel(&kernel, library, "mixed"));
+    expect_layout(kernel, {{0, 1}, {8, 24}, {32, 2}});
+    ASSERT_CU(cuLibraryGetKernel(&kernel, library, "large"));
+    expect_layout(kernel, {{0, 20000}, {20000, 8}});
+    ASSERT_CU(cuLibraryGetKernel(&kernel, library, "nothing"));
+    expect_layout(kernel, {});
+    EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "absent"), CUDA_ERROR_NOT_FOUND);
+    unsigned kernels = 0;
+    ASSERT_CU(cuLibraryGetKernelCount(&kernels, library));
+    EXPECT_EQ(kernels, 4U);
+    ASSERT_CU(cuLibraryUnload(library));
+}
+
+TEST_P(FatBinary, GlobalsAreInitialised) {
+    CUmodule module = nullptr;
+    ASSERT_CU(cuModuleLoad(&module, GetParam()));
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    ASSERT_CU(cuModuleGetGlobal(&address, &size, module, "table"));
+    EXPECT_EQ(size, 24U);
+    int values[6] = {};
+    ASSERT_CU(cuMemcpyDtoH(values, address, size));
+    EXPECT_EQ(values[5], 6);
+    ASSERT_CU(cuModuleGetGlobal(&address, &size, module, "weights"));
+    EXPECT_EQ(size, 24U);
+    ASSERT_CU(cuModuleUnload(module));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Compression, FatBinary,
+    testing::Values(SIMGPU_LAYOUTS, SIMGPU_LAYOUTS_PLAIN, SIMGPU_LAYOUTS_SMALL),
+    [](const auto& param) {
+        return std::string(param.index == 0 ? "Default" : param.index == 1 ? "None" : "Size");
+    });
+
+TEST_F(Driver, KernelsAndFunctionsAreDifferentHandles) {
+    CUlibrary library = nullptr;
+    ASSERT_CU(
+        cuLibraryLoadFromFile(&library, SIMGPU_LAYOUTS, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CUkernel kernel = nullptr;
+    CUfunction function = nullptr;
+    ASSERT_CU(cuLibraryGetKernel(&kernel, library, "nothing"));
+    ASSERT_CU(cuKernelGetFunction(&function, kernel));
+    EXPECT_NE(static_cast<void*>(kernel), static_cast<void*>(function));
+    size_t offset = 0;
+    EXPECT_EQ(cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), 0, &offset, nullptr),
+              CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(cuKernelGetParamInfo(reinterpret_cast<CUkernel>(function), 0, &offset, nullptr),
+              CUDA_ERROR_INVALID_HANDLE);
+    const char* name = nullptr;
+    ASSERT_CU(cuFuncGetName(&name, function));
+    EXPECT_STREQ(name, "nothing");
+    // A launch takes either.
+    for (const CUfunction f : {function, reinterpret_cast<CUfunction>(kernel)}) {
+        EXPECT_CU(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+    }
+    ASSERT_CU(cuCtxSynchronize());
+}
+
+TEST_F(Driver, ContextsStackAndDie) {
+    CUcontext second = nullptr;
+    ASSERT_CU(cuCtxCreate(&second, nullptr, 0, 0));
+    CUcontext current = nullptr;
+    ASSERT_CU(cuCtxGetCurrent(&current));
+    EXPECT_EQ(current, second);
+    CUdeviceptr mine = 0;
+    ASSERT_CU(cuMemAlloc(&mine, 512));
+    ASSERT_CU(cuCtxPopCurrent(&current));
+    EXPECT_EQ(current, second);
+    ASSERT_CU(cuCtxGetCurrent(&current));
+    EXPECT_EQ(current, context);
+    ASSERT_CU(cuCtxDestroy(second));
+    EXPECT_EQ(cuMemFree(mine), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuCtxDestroy(second), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_F(Driver, FaultsComeWhenAskedFor) {
+    CUdeviceptr pointer = 0;
+    {
+        const simtest::Setting fail("SIMGPU_FAIL", "cuMemAlloc_v2:2=2,cuMemcpyHtoD_v2:*=719");
+        EXPECT_CU(cuMemAlloc(&pointer, 64));
+        CUdeviceptr other = 0;
+        EXPECT_EQ(cuMemAlloc(&other, 64), CUDA_ERROR_OUT_OF_MEMORY);
+        EXPECT_CU(cuMemAlloc(&other, 64));
+        EXPECT_CU(cuMemFree(other));
+        int value = 0;
+        EXPECT_EQ(cuMemcpyHtoD(pointer, &value, sizeof value), CUDA_ERROR_LAUNCH_FAILED);
+        EXPECT_EQ(cuMemcpyHtoD(pointer, &value, sizeof value), CUDA_ERROR_LAUNCH_FAILED);
+    }
+    int value = 0;
+    EXPECT_CU(cuMemcpyHtoD(pointer, &value, sizeof value));
+    EXPECT_CU(cuMemFree(pointer));
+}
+
+TEST_F(Driver, MemoryRunsOut) {
+    size_t free = 0;
+    size_t total = 0;
+    ASSERT_CU(cuMemGetInfo(&free, &total));
+    CUdeviceptr pointer = 0;
+    EXPECT_EQ(cuMemAlloc(&pointer, total + 1), CUDA_ERROR_OUT_OF_MEMORY);
+    ASSERT_CU(cuMemAlloc(&pointer, total / 2));
+    size_t after = 0;
+    ASSERT_CU(cuMemGetInfo(&after, &total));
+    EXPECT_LE(after, free - total / 2);
+    EXPECT_CU(cuMemFree(pointer));
+}
+
+TEST_F(Driver, ErrorsHaveNames) {
+    const char* text = nullptr;
+    ASSERT_CU(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    EXPECT_STREQ(text, "CUDA_ERROR_OUT_OF_MEMORY");
+    ASSERT_CU(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    EXPECT_STREQ(text, "out of memory");
+    EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(12345), &text), CUDA_ERROR_INVALID_VALUE);
+}
+
+}  // namespace
