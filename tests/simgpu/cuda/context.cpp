@@ -26,16 +26,26 @@ std::atomic<uint32_t> next_context_uid{1};
 
 thread_local std::vector<Context*>* context_stack = nullptr;
 
+// A thread's default stream in one context. Stream objects are reused, so its id tells whether it
+// is still the one that was made for the thread.
+struct OwnStream {
+    Context* context;
+    Stream* stream;
+    uint64_t id;
+
+    bool valid() const { return stream->alive() && stream->id() == id; }
+};
+
 // A thread's default streams die with the thread; their work goes on. The stack of contexts is
 // dropped here too.
 struct ThreadEnd {
-    std::vector<std::pair<Context*, Stream*>> streams;
+    std::vector<OwnStream> streams;
 
     ~ThreadEnd() {
         if (!stopping()) {
-            for (const auto& [context, stream] : streams) {
-                if (stream->alive() && &stream->context() == context) {
-                    stream->destroy();
+            for (const OwnStream& own : streams) {
+                if (own.valid()) {
+                    own.stream->destroy();
                 }
             }
         }
@@ -146,13 +156,15 @@ void Context::forget_stream(Stream* stream) {
 }
 
 Stream* Context::per_thread_stream() {
-    for (const auto& [context, stream] : thread_end.streams) {
-        if (context == this && stream->alive() && &stream->context() == this) {
-            return stream;
+    std::vector<OwnStream>& mine = thread_end.streams;
+    std::erase_if(mine, [](const OwnStream& own) { return !own.valid(); });
+    for (const OwnStream& own : mine) {
+        if (own.context == this) {
+            return own.stream;
         }
     }
     Stream* stream = Stream::create(*this, StreamKind::Blocking, 0);
-    thread_end.streams.emplace_back(this, stream);
+    mine.push_back({this, stream, stream->id()});
     return stream;
 }
 

@@ -77,7 +77,7 @@ Stream* Stream::create(Context& context, StreamKind kind, int priority) {
     stream->context_ = &context;
     stream->kind_ = kind;
     stream->priority_ = priority;
-    stream->id_ = next_stream_id.fetch_add(1);
+    stream->id_.store(next_stream_id.fetch_add(1), std::memory_order_release);
     stream->capture = nullptr;
     stream->alive_.store(true, std::memory_order_release);
     context.add_stream(stream);

@@ -59,7 +59,7 @@ class Stream {
     Context& context() const { return *context_; }
     StreamKind kind() const { return kind_; }
     int priority() const { return priority_; }
-    uint64_t id() const { return id_; }
+    uint64_t id() const { return id_.load(std::memory_order_acquire); }
     bool alive() const { return alive_.load(std::memory_order_acquire); }
 
     uint64_t issued() const { return issued_.load(std::memory_order_acquire); }
@@ -98,7 +98,7 @@ class Stream {
     Context* context_ = nullptr;
     StreamKind kind_ = StreamKind::Blocking;
     int priority_ = 0;
-    uint64_t id_ = 0;
+    std::atomic<uint64_t> id_{0};
     std::atomic<bool> alive_{false};
 
     std::atomic<uint64_t> issued_{0};
