@@ -5,17 +5,18 @@
 namespace cuward {
 namespace {
 
-/// cuMemAlloc through the resource of the current device. None if the driver has to be asked
-/// itself, because it will refuse: then its own words count.
-std::optional<CUresult> allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes) {
+/// cuMemAlloc through the resource of the current device. Leaves `result` empty if the driver has
+/// to be asked itself, because it will refuse: then its own words count.
+void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUresult>& result) {
     const auto here = tool.driver.current();
     DirectCudaResource* const resource = here ? tool.session.resource(here->device) : nullptr;
     if (resource == nullptr || ptr == nullptr || bytes == 0) {
-        return std::nullopt;
+        return;
     }
     const auto block = resource->allocate(bytes, kNoStream, AllocTag{});
+    *ptr = address_or_null(block);
+    result = driver_answer(block);
     if (block) {
-        *ptr = block->ptr;
         track_allocation(tool,
                          {.kind = BlockKind::Device,
                           .ptr = block->ptr,
@@ -23,7 +24,6 @@ std::optional<CUresult> allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes
                           .resource_block = BlockId(*block)},
                          *here, "cuMemAlloc");
     }
-    return driver_answer(block);
 }
 
 /// A block of the resource's, given back by cuMemFree whatever call it came from.
@@ -39,7 +39,7 @@ CUresult hook_cuMemAlloc_v2(CUdeviceptr* ptr, std::size_t bytes) {
     Tool* const tool = watching();
     std::optional<CUresult> result;
     if (tool != nullptr) {
-        guarded([&] { result = allocate(*tool, ptr, bytes); });
+        guarded([&] { allocate(*tool, ptr, bytes, result); });
     }
     return result ? *result : real<Hook::cuMemAlloc_v2_>()(ptr, bytes);
 }

@@ -28,19 +28,21 @@ std::optional<DriverState::Current> place_of(const Tool& tool, CUstream stream) 
 }
 
 /// The allocation belongs to the stream's device, which need not be the current one (Driver API
-/// manual, cuMemAllocAsync). None if the driver has to be asked itself.
-std::optional<CUresult> allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, CUstream stream) {
+/// manual, cuMemAllocAsync). Leaves `result` empty if the driver has to be asked itself.
+void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
+              std::optional<CUresult>& result) {
     const auto place = place_of(tool, stream);
     if (!place || ptr == nullptr || bytes == 0 || !tool.driver.has_memory_pools(place->device)) {
-        return std::nullopt;
+        return;
     }
     DirectCudaResource* const resource = tool.session.resource(place->device);
     if (resource == nullptr) {
-        return std::nullopt;
+        return;
     }
     const auto block = resource->allocate(bytes, id_of(stream), AllocTag{});
+    *ptr = address_or_null(block);
+    result = driver_answer(block);
     if (block) {
-        *ptr = block->ptr;
         track_allocation(tool,
                          {.kind = BlockKind::Async,
                           .ptr = block->ptr,
@@ -49,7 +51,6 @@ std::optional<CUresult> allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes
                           .resource_block = BlockId(*block)},
                          *place, "cuMemAllocAsync");
     }
-    return driver_answer(block);
 }
 
 template <Hook hook>
@@ -58,8 +59,7 @@ CUresult allocate_async(CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
     Tool* const tool = watching();
     std::optional<CUresult> result;
     if (tool != nullptr) {
-        guarded(
-            [&] { result = allocate(*tool, ptr, bytes, named_stream(stream, default_stream)); });
+        guarded([&] { allocate(*tool, ptr, bytes, named_stream(stream, default_stream), result); });
     }
     return result ? *result : real<hook>()(ptr, bytes, stream);
 }

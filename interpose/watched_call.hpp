@@ -137,6 +137,11 @@ std::optional<CUresult> driver_answer(const ResourceResult<T>& result) {
     return static_cast<CUresult>(result.error().driver_result);
 }
 
+/// What a call of the program's writes to its result: the driver writes null when it fails.
+inline CUdeviceptr address_or_null(const ResourceResult<DeviceBlock>& block) {
+    return block ? block->ptr : 0;
+}
+
 /// Frees a block through the resource that owns it, else by the driver's call.
 template <typename Deallocate, typename Driver>
 CUresult release_block(Tool* tool, const BlockId& block, Deallocate deallocate, Driver driver) {

@@ -21,7 +21,7 @@ TEST(Summary, ListsFindingsAndCountsTheRest) {
     totals.races = 2;
     totals.lifetime_errors = 1;
     totals.live_blocks = 1;
-    totals.live_bytes = 3 * 1024 * 1024;
+    totals.live_bytes = std::uint64_t{3} << 20;
     EXPECT_THAT(
         summary_lines(totals, {"first", "second"}, "log"),
         ElementsAre("2 races, 0 possible races, 1 lifetime error; 1 block (3.0 MiB) still "

@@ -132,6 +132,12 @@ void show(const char* call, CUresult result) {
     std::printf("%s: %d\n", call, result);
 }
 
+/// A failing call may well write to its result.
+void failing_allocation(const char* what, std::size_t bytes) {
+    CUdeviceptr ignored = 0;
+    show(what, driver.alloc(&ignored, bytes));
+}
+
 void device_memory() {
     CUdeviceptr block = 0;
     CUdeviceptr leaked = 0;
@@ -139,11 +145,9 @@ void device_memory() {
     show("alloc", driver.alloc(&block, 1000));
     std::printf("misaligned by %d\n", static_cast<int>(block % 256));
     show("alloc to leak", driver.alloc(&leaked, 4096));
-    show("alloc of nothing", driver.alloc(&block, 0));
+    failing_allocation("alloc of nothing", 0);
+    failing_allocation("alloc of too much", std::size_t{1} << 60);
     show("alloc to nowhere", driver.alloc(nullptr, 100));
-    CUdeviceptr untouched = 7;
-    show("alloc of too much", driver.alloc(&untouched, std::size_t{1} << 60));
-    std::printf("left as it was: %d\n", untouched == 7);
     show("free", driver.free(block));
     show("free again", driver.free(block));
     show("free of no block", driver.free(0x1234));
@@ -168,6 +172,11 @@ void host_memory() {
     show("unregister again", driver.host_unregister(own));
 }
 
+void failing_async_allocation(const char* what, std::size_t bytes, CUstream stream) {
+    CUdeviceptr ignored = 0;
+    show(what, driver.alloc_async(&ignored, bytes, stream));
+}
+
 void stream_memory(CUstream stream) {
     CUdeviceptr block = 0;
     CUmemoryPool pool = nullptr;
@@ -176,7 +185,8 @@ void stream_memory(CUstream stream) {
     show("alloc async", driver.alloc_async(&block, 1000, stream));
     show("synchronize", driver.stream_synchronize(stream));
     show("free of async", driver.free(block));
-    show("alloc async of nothing", driver.alloc_async(&block, 0, stream));
+    failing_async_allocation("alloc async of nothing", 0, stream);
+    failing_async_allocation("alloc async of too much", std::size_t{1} << 60, stream);
     show("pool", driver.default_pool(&pool, 0));
     show("alloc from pool", driver.alloc_from_pool(&block, 1000, pool, stream));
     show("free async", driver.free_async(block, stream));
