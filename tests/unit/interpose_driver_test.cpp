@@ -144,6 +144,16 @@ TEST(Process, KeepsTheLogOfAProgramReplacedByExec) {
     EXPECT_EQ(watched.logs.size(), 2u);
 }
 
+TEST(Process, StartsOnceForManyThreads) {
+    PreloadedProgram program(CUWARD_THREADS);
+    const Outcome watched = on_simgpu(program).run_watched();
+    EXPECT_EQ(count(watched.out, "fine"), 8u);
+    ASSERT_EQ(watched.logs.size(), 1u);
+    EXPECT_EQ(count(watched.logs[0], "{\"r\":\"header\""), 1u);
+    EXPECT_EQ(count(watched.logs[0], "{\"r\":\"alloc\""), 8u * 200u);
+    EXPECT_EQ(count(watched.logs[0], "{\"r\":\"free\""), 8u * 200u);
+}
+
 TEST(Process, ChildOfAParentWithoutCudaIsWatchedItself) {
     PreloadedProgram program(linked());
     const Outcome bare = on_simgpu(program).with("FORK_FIRST=1").run_bare();
