@@ -14,6 +14,10 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, const Ca
     SIM_TRY(resolve_stream(stream_handle, call.per_thread, stream));
     Event* event = nullptr;
     SIM_TRY(require_event(handle, event));
+    // Programming guide, multi-device: recording is for events of the stream's own device.
+    if (event->context().device() != stream->context().device()) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     if (stream->capture != nullptr) {
         return (flags & CU_EVENT_RECORD_EXTERNAL) != 0 ? submit(*stream, EventRecordTask{event}, 0)
                                                        : captured_record(*stream, *event);

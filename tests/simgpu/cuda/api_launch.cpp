@@ -32,6 +32,10 @@ CUresult launch_kernel(CUfunction function, const Shape& shape, CUstream handle,
     Stream* stream = nullptr;
     SIM_TRY(resolve_stream(handle, call.per_thread, stream));
     SIM_TRY(check(shape));
+    // Programming guide, multi-device: a launch to a stream of another device fails.
+    if (stream->context().device() != current_context()->device()) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     SIM_TRY(prepare_launch(*code, stream->context()));
     if (parameters == nullptr && extra == nullptr && !code->info->parameters.empty()) {
         return CUDA_ERROR_INVALID_VALUE;

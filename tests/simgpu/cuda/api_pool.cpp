@@ -13,6 +13,12 @@ CUmemoryPool handle_of(Pool& pool) {
     return reinterpret_cast<CUmemoryPool>(&pool);
 }
 
+struct ReleaseWork final : Work {
+    explicit ReleaseWork(const Allocation& allocation_) : allocation(allocation_) {}
+    void run() override { release(allocation); }
+    Allocation allocation;
+};
+
 CUresult allocate_ordered(CUdeviceptr* out, size_t bytes, Pool* pool, CUstream handle,
                           const Call& call) {
     SIM_REQUIRE(out != nullptr && bytes != 0);
@@ -51,15 +57,21 @@ SIM_STREAM_API(cuMemFreeAsync, , 11020, _ptsz, CUdeviceptr, dptr, CUstream, hStr
     if (stream->capture != nullptr) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    Point point;
-    SIM_TRY(submit(*stream, EmptyTask{}, delay_of("free") + call.api.delay_ns, &point));
+    const uint64_t delay_ns = delay_of("free") + call.api.delay_ns;
     if (allocation->pool != nullptr) {
+        Point point;
+        SIM_TRY(submit(*stream, EmptyTask{}, delay_ns, &point));
         pool_free(*allocation, point);
         return CUDA_SUCCESS;
     }
     // Ordinary memory may be freed this way too; it has no pool to go back to.
-    wait(point);
-    return release(*allocation);
+    SIM_TRY(check_legacy_capture(*stream));
+    mark_freed(*allocation);
+    Operation operation;
+    operation.duration_ns = delay_ns;
+    operation.work = std::make_unique<ReleaseWork>(*allocation);
+    stream->issue(std::move(operation));
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuMemPoolCreate, , 11020, CUmemoryPool*, pool, const CUmemPoolProps*, poolProps) {

@@ -197,6 +197,11 @@ CUresult release(const Allocation& allocation) {
     return CUDA_SUCCESS;
 }
 
+void mark_freed(const Allocation& allocation) {
+    const std::lock_guard lock(memory().mutex);
+    memory().allocations[allocation.base].freed = true;
+}
+
 void free_memory_of(Context& context) {
     const std::lock_guard lock(memory().mutex);
     std::vector<Allocation> mine;

@@ -41,6 +41,8 @@ CUresult allocate_device(Context& context, size_t bytes, MemoryKind kind, uintpt
 CUresult allocate_pinned(Context& context, size_t bytes, unsigned flags, uintptr_t& address);
 CUresult register_host(Context& context, uintptr_t address, size_t bytes, unsigned flags);
 CUresult release(const Allocation& allocation);
+// Freed by a call whose effect is still to come: no longer the program's, still mapped.
+void mark_freed(const Allocation& allocation);
 void free_memory_of(Context& context);
 
 struct DeviceMemory {

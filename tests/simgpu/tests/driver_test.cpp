@@ -188,6 +188,58 @@ TEST_F(Driver, MemoryRunsOut) {
     EXPECT_CU(cuMemFree(pointer));
 }
 
+// Only with SIMGPU_DEVICES of at least 2, which the driver reads when it starts.
+TEST_F(Driver, EventsCrossDevicesAndLaunchesDoNot) {
+    int devices = 0;
+    ASSERT_CUDA(cudaGetDeviceCount(&devices));
+    if (devices < 2) {
+        GTEST_SKIP() << "one device";
+    }
+    cudaStream_t here = nullptr;
+    ASSERT_CUDA(cudaStreamCreate(&here));
+    cudaEvent_t event = nullptr;
+    ASSERT_CUDA(cudaEventCreate(&event));
+    ASSERT_CUDA(cudaSetDevice(1));
+    int* there = nullptr;
+    ASSERT_CUDA(cudaMalloc(&there, 4));
+    ASSERT_CUDA(cudaMemset(there, 0, 4));
+    cudaStream_t stream = nullptr;
+    ASSERT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    kernels::launch_without_twin(here, there);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+    EXPECT_EQ(cudaEventRecord(event, stream), cudaErrorInvalidResourceHandle);
+    cudaGetLastError();
+    const simtest::Gate gate;
+    ASSERT_CUDA(cudaSetDevice(0));
+    kernels::launch_gate(here);
+    ASSERT_CUDA(cudaEventRecord(event, here));
+    ASSERT_CUDA(cudaSetDevice(1));
+    ASSERT_CUDA(cudaStreamWaitEvent(stream, event, 0));
+    kernels::launch_add(stream, there, there, 1, 1);
+    EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
+    cudaGetLastError();
+    kernels::open_gate();
+    EXPECT_CUDA(cudaDeviceSynchronize());
+    int value = 0;
+    EXPECT_CUDA(cudaMemcpy(&value, there, 4, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(value, 1);
+    cudaPointerAttributes attributes{};
+    EXPECT_CUDA(cudaPointerGetAttributes(&attributes, there));
+    EXPECT_EQ(attributes.device, 1);
+    ASSERT_CUDA(cudaFree(there));
+    ASSERT_CUDA(cudaSetDevice(0));
+}
+
+TEST_F(Driver, OrdinaryMemoryCanBeFreedInStreamOrder) {
+    CUdeviceptr pointer = 0;
+    ASSERT_CU(cuMemAlloc(&pointer, 64));
+    ASSERT_CU(cuMemFreeAsync(pointer, nullptr));
+    EXPECT_EQ(cuMemFree(pointer), CUDA_ERROR_INVALID_VALUE);
+    ASSERT_CU(cuCtxSynchronize());
+    CUdeviceptr base = 0;
+    EXPECT_EQ(cuMemGetAddressRange(&base, nullptr, pointer), CUDA_ERROR_NOT_FOUND);
+}
+
 TEST_F(Driver, ErrorsHaveNames) {
     const char* text = nullptr;
     ASSERT_CU(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text));
