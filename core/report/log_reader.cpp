@@ -212,7 +212,7 @@ class Reader {
         LoggedFinding finding;
         finding.id = number_or_zero(record, "id");
         finding.kind = text_or_empty(record, "kind");
-        if (finding.id == 0 || finding.kind.empty() || finding_at_.contains(finding.id)) {
+        if (finding.id == 0 || finding.kind.empty()) {
             return false;
         }
         finding.verdict = text_or_empty(record, "verdict");
@@ -225,8 +225,15 @@ class Reader {
             std::transform(accesses.begin(), accesses.end(), std::back_inserter(finding.accesses),
                            read_access);
         }
-        finding_at_[finding.id] = model_.findings.size();
-        model_.findings.push_back(std::move(finding));
+        const auto [at, is_new] = finding_at_.try_emplace(finding.id, model_.findings.size());
+        if (is_new) {
+            model_.findings.push_back(std::move(finding));
+            return true;
+        }
+        // It has become surer: the last record counts.
+        LoggedFinding& known = model_.findings[at->second];
+        finding.count = known.count;
+        known = std::move(finding);
         return true;
     }
 

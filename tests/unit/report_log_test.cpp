@@ -163,6 +163,19 @@ TEST_F(LogTest, SurvivesIdentifiersThatReferToNothingOrToThemselves) {
     EXPECT_FALSE(text_of(report).empty());
 }
 
+TEST_F(LogTest, TheLastRecordOfAFindingCounts) {
+    const auto finding = [](const std::string& verdict) {
+        return R"({"r":"finding","id":1,"kind":"race","verdict":")" + verdict +
+               R"(","hazard":"WAW","block":0,"ptr":"0x1","accesses":[],"t":1})" + "\n";
+    };
+    const Report report =
+        report_of(kHeader + finding("possible") + "{\"r\":\"count\",\"finding\":1,\"count\":2}\n" +
+                  finding("likely") + kEnd);
+    EXPECT_EQ(report.summary.races, 1U);
+    EXPECT_EQ(report.summary.possible_races, 0U);
+    EXPECT_THAT(text_of(report), HasSubstr("2 times"));
+}
+
 TEST_F(LogTest, ReadsManyFindings) {
     std::string log = kHeader;
     constexpr int kMany = 20000;
