@@ -2,9 +2,7 @@
 // constructors too, inside the loader: no allocation, no lock of its own, nothing to initialize.
 #include <dlfcn.h>
 
-#include <array>
 #include <atomic>
-#include <string_view>
 
 #include "interpose/callers.hpp"
 #include "interpose/driver_library.hpp"

@@ -40,6 +40,7 @@ bool use_driver() {
 
 int main() {
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
         threads.emplace_back([] { std::puts(use_driver() ? "fine" : "failed"); });
     }
