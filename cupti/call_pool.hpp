@@ -34,9 +34,6 @@ class CallPool {
         return nullptr;
     }
 
-    /// This thread's pool. Works until the very end of the thread.
-    static CallPool& of_this_thread();
-
   private:
     std::vector<std::unique_ptr<Call>> calls_;
     std::size_t depth_ = 0;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/per_thread.hpp"
 #include "core/session.hpp"
 #include "cupti/call_pool.hpp"
 #include "cupti/decode.hpp"
@@ -46,7 +47,7 @@ void give_up(Session& session, const char* what) noexcept {
 }
 
 void handle_call(Watch& watch, CUpti_CallbackId function, const CUpti_CallbackData& data) {
-    CallPool& pool = CallPool::of_this_thread();
+    CallPool& pool = PerThread<CallPool>::get();
     if (data.callbackSite == CUPTI_API_ENTER) {
         Call& call = pool.enter();
         *data.correlationData = reinterpret_cast<std::uint64_t>(&call);

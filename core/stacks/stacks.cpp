@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/log/log.hpp"
+#include "core/per_thread.hpp"
 #include "core/stacks/modules.hpp"
 #include "core/stacks/stack_trie.hpp"
 #include "core/stacks/unwind.hpp"
@@ -22,29 +23,13 @@ using Frame = std::pair<std::uint32_t, Address>;  ///< as logged
 struct ThreadStacks {
     std::uint64_t owner = 0;  ///< number of the Stacks that the ids belong to
     std::uint64_t generation = 0;
+    std::uint32_t finds = 0;  ///< since the loaded modules were looked at
     StackTrie trie;
 };
 
-thread_local ThreadStacks* thread_stacks = nullptr;
-thread_local bool thread_ends = false;
-
-struct ThreadStacksOwner {
-    ~ThreadStacksOwner() {
-        thread_ends = true;
-        delete thread_stacks;
-        thread_stacks = nullptr;
-    }
-};
-thread_local ThreadStacksOwner thread_stacks_owner;
-
-/// Null when the thread is ending: nothing is worth remembering then.
-ThreadStacks* stacks_of_this_thread() {
-    if (thread_stacks == nullptr && !thread_ends) {
-        static_cast<void>(&thread_stacks_owner);  // constructed by being named
-        thread_stacks = new ThreadStacks;
-    }
-    return thread_stacks;
-}
+/// So many stacks are found again before the thread looks whether a module has gone meanwhile: code
+/// that another module brought to the very same addresses is all that this could miss.
+constexpr std::uint32_t kFindsBetweenLooks = 4096;
 
 std::uint64_t hash_of(std::span<const Frame> frames) {
     constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
@@ -96,9 +81,10 @@ Stacks::~Stacks() = default;
 __attribute__((noinline)) StackId Stacks::capture() {
     // A frame pointer, so that the word below the return address saves the caller's.
     const auto* first_slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
-    ThreadStacks* const mine = thread_stacks;
+    ThreadStacks* const mine = PerThread<ThreadStacks>::find();
     if (mine != nullptr && mine->owner == state_->owner &&
-        mine->generation == state_->generation.load(std::memory_order_relaxed)) {
+        mine->generation == state_->generation.load(std::memory_order_relaxed) &&
+        ++mine->finds < kFindsBetweenLooks) {
         const StackId seen = mine->trie.find(first_slot);
         if (seen != StackId{}) {
             return seen;
@@ -117,16 +103,17 @@ StackId Stacks::State::learn(const std::uintptr_t* first_slot) {
     refresh_modules();
     const std::uint64_t now = generation.load(std::memory_order_relaxed);
     const StackId id = intern(stack);
-    ThreadStacks* const mine = stacks_of_this_thread();
-    if (mine == nullptr || id == StackId{} || !stack.words_prove_it) {
+    if (id == StackId{} || !stack.words_prove_it) {
         return id;
     }
-    if (mine->owner != owner || mine->generation != now) {
-        mine->trie.clear();
-        mine->owner = owner;
-        mine->generation = now;
+    ThreadStacks& mine = PerThread<ThreadStacks>::get();
+    mine.finds = 0;
+    if (mine.owner != owner || mine.generation != now) {
+        mine.trie.clear();
+        mine.owner = owner;
+        mine.generation = now;
     }
-    mine->trie.insert(std::span(stack.words).first(stack.word_count), id);
+    mine.trie.insert(std::span(stack.words).first(stack.word_count), id);
     return id;
 }
 

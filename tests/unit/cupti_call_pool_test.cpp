@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "core/per_thread.hpp"
+
 namespace cuward::cupti {
 namespace {
 
@@ -47,7 +49,7 @@ struct AtThreadEnd {
     bool armed = false;
     ~AtThreadEnd() {
         if (armed) {
-            CallPool& pool = CallPool::of_this_thread();
+            CallPool& pool = PerThread<CallPool>::get();
             Call* const call = &pool.enter();
             EXPECT_EQ(pool.leave(call), call);
         }
@@ -58,7 +60,7 @@ TEST(CallPool, DestructorsOfThreadLocalObjectsMakeCallsToo) {
     std::thread([] {
         static thread_local AtThreadEnd at_end;
         at_end.armed = true;
-        CallPool::of_this_thread().enter();
+        PerThread<CallPool>::get().enter();
     }).join();
 }
 
