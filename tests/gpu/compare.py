@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs an innocent program bare, bare again and under cuward, and fails if it can tell the difference or anything is
-found. What differs between the two bare runs, as times and addresses do, is compared without its numbers."""
+"""Runs an innocent program three times bare and once under cuward, and fails if it can tell the difference or anything is
+found. What differs between the bare runs, as times and addresses do, is compared without its numbers."""
 
 import argparse
 import pathlib
 import re
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
@@ -22,22 +23,35 @@ def without_numbers(line):
     return re.sub(r"\s+", " ", NUMBER.sub("#", line)).strip()
 
 
-def masked(lines, varying):
-    return [without_numbers(line) if at in varying or MEASURED.search(line) else line
-            for at, line in enumerate(lines)]
+def masked(lines, at):
+    """Line `at` of each run, with what no two runs need have in common left out: all of it if the words differ."""
+    texts = [run[at] for run in lines]
+    if len(set(texts)) == 1 and not MEASURED.search(texts[0]):
+        return texts[0], str
+    texts = [without_numbers(text) for text in texts]
+    return (texts[0], without_numbers) if len(set(texts)) == 1 else ("", lambda text: "")
 
 
-def differences(first, second, checked):
-    """Lines of the checked run that neither bare run explains."""
-    first, second, checked = (text.splitlines() for text in (first, second, checked))
-    if len(first) != len(second):
-        known = {without_numbers(line) for line in first + second}
+def differences(bare, checked):
+    """Lines of the checked run that no bare run explains."""
+    bare, checked = [text.splitlines() for text in bare], checked.splitlines()
+    if len({len(lines) for lines in bare}) > 1:
+        known = {without_numbers(line) for lines in bare for line in lines}
         return [line for line in checked if without_numbers(line) not in known]
-    varying = {at for at, (a, b) in enumerate(zip(first, second)) if a != b}
-    if len(checked) != len(first):
-        return [f"{len(checked)} lines instead of {len(first)}"]
-    pairs = zip(masked(first, varying), masked(checked, varying))
-    return [f"{got!r} instead of {expected!r}" for expected, got in pairs if expected != got]
+    if len(checked) != len(bare[0]):
+        return [f"{len(checked)} lines instead of {len(bare[0])}"]
+    expectations = (masked(bare, at) for at in range(len(checked)))
+    return [f"{got!r} instead of {expected!r}"
+            for got, (expected, mask) in zip(checked, expectations) if mask(got) != expected]
+
+
+def runs_bare(tool, options):
+    """Three runs, each begun in another second: programs that seed their random numbers by the clock show it."""
+    for _ in range(3):
+        begun = int(time.time())
+        yield tool.bare(options.command, cwd=options.folder)
+        while int(time.time()) == begun:
+            time.sleep(0.05)
 
 
 def main():
@@ -53,18 +67,18 @@ def main():
     tool = Tool(options.cuward, options.device, options.build, timeout=options.timeout)
     problems = []
     try:
-        first = tool.bare(options.command, cwd=options.folder)
-        second = tool.bare(options.command, cwd=options.folder)
+        bare = list(runs_bare(tool, options))
         checked = tool.check(options.command, ["--show-possible"], cwd=options.folder)
     except subprocess.TimeoutExpired as late:
         print(f"no end within {late.timeout:.0f} s: {' '.join(late.cmd)}")
         return 1
+    first = bare[0]
     if first.status != 0:
         print(f"skipped: status {first.status} without cuward: {(first.stderr or first.stdout).strip()[-300:]}")
         return 77
     if checked.status != first.status:
         problems.append(f"status {checked.status} instead of {first.status}: {checked.stderr.strip()[-2000:]}")
-    problems += [f"output: {line}" for line in differences(first.stdout, second.stdout, checked.stdout)]
+    problems += [f"output: {line}" for line in differences([run.stdout for run in bare], checked.stdout)]
     if checked.report is None:
         problems.append(f"no report: {checked.stderr.strip()[-500:]}")
     else:
