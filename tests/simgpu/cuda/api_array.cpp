@@ -35,7 +35,7 @@ CUresult make_array(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::unique_ptr<A
     SIM_TRY(forbid_in_capture(*context));
     const size_t element = format_bytes(descriptor.Format) * descriptor.NumChannels;
     SIM_REQUIRE(element != 0 && descriptor.Width != 0);
-    array = std::make_unique<Array>();
+    array.reset(new_handle<Array>());
     array->descriptor = descriptor;
     array->element_bytes = element;
     array->context = context;
@@ -126,7 +126,7 @@ SIM_API(cuArrayDestroy, , 2000, CUarray, hArray) {
 SIM_API(cuMipmappedArrayCreate, , 5000, CUmipmappedArray*, pHandle, const CUDA_ARRAY3D_DESCRIPTOR*,
         pMipmappedArrayDesc, unsigned int, numMipmapLevels) {
     SIM_REQUIRE(pHandle != nullptr && pMipmappedArrayDesc != nullptr && numMipmapLevels != 0);
-    auto mipmapped = std::make_unique<Mipmapped>();
+    std::unique_ptr<Mipmapped> mipmapped(new_handle<Mipmapped>());
     CUDA_ARRAY3D_DESCRIPTOR descriptor = *pMipmappedArrayDesc;
     for (unsigned level = 0; level < numMipmapLevels; ++level) {
         std::unique_ptr<Array> array;

@@ -230,7 +230,7 @@ CUresult set_exec(CUgraphExec exec, CUgraphNode node, Task task) {
 
 SIM_API(cuGraphCreate, , 10000, CUgraph*, phGraph, unsigned int, flags) {
     SIM_REQUIRE(phGraph != nullptr && flags == 0);
-    *phGraph = (new Graph)->handle();
+    *phGraph = new_handle<Graph>()->handle();
     return CUDA_SUCCESS;
 }
 
@@ -242,7 +242,7 @@ SIM_API(cuGraphDestroy, , 10000, CUgraph, hGraph) {
 
 SIM_API(cuGraphClone, , 10000, CUgraph*, phGraphClone, CUgraph, originalGraph) {
     SIM_REQUIRE(phGraphClone != nullptr && originalGraph != nullptr);
-    auto* copy = new Graph;
+    auto* copy = new_handle<Graph>();
     *copy = std::move(*Graph::from(originalGraph)->clone());
     for (const auto& node : copy->nodes) {
         node->graph = copy;

@@ -78,7 +78,7 @@ SIM_API(cuMemPoolCreate, , 11020, CUmemoryPool*, pool, const CUmemPoolProps*, po
     SIM_REQUIRE(pool != nullptr && poolProps != nullptr);
     SIM_REQUIRE(poolProps->allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
     SIM_TRY(require_device(poolProps->location.id));
-    auto* created = new Pool;
+    auto* created = new_handle<Pool>();
     created->device = poolProps->location.id;
     *pool = handle_of(*created);
     return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../handle.hpp"
 #include "api.hpp"
 #include "capture.hpp"
 #include "config.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "../handle.hpp"
 #include "context.hpp"
 
 namespace simgpu {
@@ -77,14 +78,14 @@ CUresult begin_capture(Stream& stream, CUstreamCaptureMode mode, Graph* into) {
     if (stream.capture != nullptr) {
         return CUDA_ERROR_ILLEGAL_STATE;
     }
-    auto* session = new CaptureSession;
+    auto* session = new_handle<CaptureSession>();
     session->origin = &stream;
     session->mode = mode;
     session->thread = std::this_thread::get_id();
     session->own_graph = into == nullptr;
-    session->graph = into != nullptr ? into : new Graph;
+    session->graph = into != nullptr ? into : new_handle<Graph>();
     session->members.push_back(&stream);
-    stream.capture = new CaptureMember{session, {}, {}};
+    stream.capture = new_handle<CaptureMember>(session);
     const std::lock_guard lock(sessions().mutex);
     session->id = sessions().next_id++;
     sessions().active.push_back(session);
@@ -163,7 +164,7 @@ CUresult captured_wait(Stream& stream, Event& event) {
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
     if (stream.capture == nullptr) {
-        stream.capture = new CaptureMember{session, {}, {}};
+        stream.capture = new_handle<CaptureMember>(session);
         session->members.push_back(&stream);
     } else if (stream.capture->session != session) {
         session->invalid = true;

@@ -22,8 +22,8 @@ struct CaptureSession {
 
 struct CaptureMember {
     CaptureSession* session = nullptr;
-    std::vector<Node*> frontier;
-    std::vector<CUgraphNode> handles;  // the frontier as cuStreamGetCaptureInfo shows it
+    std::vector<Node*> frontier{};
+    std::vector<CUgraphNode> handles{};  // the frontier as cuStreamGetCaptureInfo shows it
 };
 
 CUresult begin_capture(Stream& stream, CUstreamCaptureMode mode, Graph* into);

@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include "../handle.hpp"
 #include "api.hpp"
 #include "callbacks.hpp"
 #include "config.hpp"
@@ -22,7 +23,7 @@ std::atomic<bool> resource_enabled[CUPTI_CBID_RESOURCE_SIZE];
 std::atomic<uint32_t> next_correlation{1};
 
 void set_subscriber(CUpti_CallbackFunc callback, void* userdata) {
-    subscriber.store(callback != nullptr ? new Subscriber{callback, userdata} : nullptr,
+    subscriber.store(callback != nullptr ? new_handle<Subscriber>(callback, userdata) : nullptr,
                      std::memory_order_release);
 }
 

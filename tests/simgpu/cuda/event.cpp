@@ -1,5 +1,6 @@
 #include "event.hpp"
 
+#include "../handle.hpp"
 #include "config.hpp"
 #include "context.hpp"
 
@@ -28,7 +29,7 @@ Event* Event::create(Context& context, unsigned flags) {
         }
     }
     if (event == nullptr) {
-        event = new Event;
+        event = new_handle<Event>();
     }
     event->context_ = &context;
     event->flags_ = flags;

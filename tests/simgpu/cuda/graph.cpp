@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../handle.hpp"
 #include "capture.hpp"
 #include "config.hpp"
 #include "context.hpp"
@@ -125,7 +126,7 @@ CUresult instantiate(Graph& graph, GraphExec*& exec) {
     if (!flatten(graph, *nodes)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    exec = new GraphExec;
+    exec = new_handle<GraphExec>();
     exec->nodes = std::move(nodes);
     exec->context = current_context();
     return CUDA_SUCCESS;

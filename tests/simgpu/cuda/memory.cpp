@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../handle.hpp"
 #include "config.hpp"
 #include "context.hpp"
 
@@ -235,7 +236,7 @@ Pool& default_pool(int device) {
     const std::lock_guard lock(memory().mutex);
     Pool*& pool = memory().defaults[device];
     if (pool == nullptr) {
-        pool = new Pool;
+        pool = new_handle<Pool>();
         pool->device = device;
         pool->is_default = true;
         memory().pools.push_back(pool);

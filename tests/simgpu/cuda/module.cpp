@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "../handle.hpp"
 #include "api.hpp"
 #include "callbacks.hpp"
 #include "config.hpp"
@@ -43,7 +44,7 @@ CUresult place_globals(Module& module) {
 
 CUresult make_module(Context& context, std::shared_ptr<const Image> image, Library* library,
                      Module*& module) {
-    module = new Module;  // kept after unloading, so that a stale handle is recognised
+    module = new_handle<Module>();  // kept after unloading, so that a stale handle is recognised
     module->image = std::move(image);
     module->context = &context;
     module->library = library;
@@ -111,7 +112,7 @@ CUresult load_library(const void* code, Library*& library) {
     if (!image) {
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
-    library = new Library;
+    library = new_handle<Library>();
     library->image = std::move(image);
     for (const KernelInfo& kernel : library->image->kernels) {
         library->kernels[kernel.name] =

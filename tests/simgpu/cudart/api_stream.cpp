@@ -1,3 +1,4 @@
+#include "../handle.hpp"
 #include "runtime.hpp"
 
 using simrt::from;
@@ -73,7 +74,7 @@ RT_STREAM_API(cudaStreamAttachMemAsync, _ptsz, cudaStream_t, stream, void*, devP
 RT_STREAM_API(cudaStreamAddCallback, _ptsz, cudaStream_t, stream, cudaStreamCallback_t, callback,
               void*, userData, unsigned int, flags) {
     SIMRT_REQUIRE(callback != nullptr && flags == 0);
-    auto* wrapped = new Callback{callback, userData};
+    auto* wrapped = simgpu::new_handle<Callback>(callback, userData);
     const CUresult result = d.cuStreamAddCallback(stream, run_callback, wrapped, 0);
     if (result != CUDA_SUCCESS) {
         delete wrapped;

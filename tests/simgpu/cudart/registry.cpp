@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../handle.hpp"
 #include "../twin.hpp"
 
 namespace simrt {
@@ -127,7 +128,7 @@ using simrt::FatBinary;
 using simrt::registry;
 
 SIMRT_EXPORT void** CUDARTAPI __cudaRegisterFatBinary(void* wrapper) {
-    auto* binary = new FatBinary;
+    auto* binary = simgpu::new_handle<FatBinary>();
     binary->wrapper = wrapper;
     return reinterpret_cast<void**>(binary);
 }
