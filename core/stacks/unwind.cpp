@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <unwind.h>
 
+#include <algorithm>
+
 namespace cuward {
 namespace {
 
@@ -72,6 +74,7 @@ class Walk {
             stack_.words_prove_it = false;
         }
         last_slot_ = slot;
+        slots_[stack_.frame_count] = slot;
         add({slot, return_address});
     }
 
@@ -83,25 +86,38 @@ class Walk {
         if (target <= last_slot_ || target >= slot || !stack_.words_prove_it) {
             return;  // does not point into that frame, so it is no frame pointer
         }
-        // Functions save registers right below their return address, six at most.
-        constexpr int kSavedRegisters = 6;
-        for (std::size_t i = stack_.word_count; i-- > 0;) {
-            const StackWord& word = stack_.words[i];
-            for (int below = 1; below <= kSavedRegisters; ++below) {
-                const std::uintptr_t* place = word.place - below;
-                if (place >= first_slot_ - 1 && load(place) == frame_pointer_) {
+        // Functions save registers right below their return address. Which of them saved this one
+        // is not known, so every word there that holds it must stay as it is.
+        constexpr std::ptrdiff_t kSavedWords = 8;
+        const std::size_t known_words = stack_.word_count;
+        const std::uintptr_t* inner_end = first_slot_ - 1;
+        for (std::size_t i = 0; i < stack_.frame_count; ++i) {
+            const std::uintptr_t* frame_end = slots_[i];
+            const std::uintptr_t* place = std::max(inner_end, frame_end - kSavedWords);
+            for (; place < frame_end; ++place) {
+                if (load(place) == frame_pointer_) {
                     add({place, frame_pointer_});
-                    return;
                 }
             }
+            inner_end = frame_end + 1;
+        }
+        if (stack_.word_count == known_words) {
+            stack_.words_prove_it = false;
         }
     }
 
-    void add(StackWord word) { stack_.words[stack_.word_count++] = word; }
+    void add(StackWord word) {
+        if (stack_.word_count == stack_.words.size()) {
+            stack_.words_prove_it = false;
+            return;
+        }
+        stack_.words[stack_.word_count++] = word;
+    }
 
     const std::uintptr_t* const first_slot_;
     UnwoundStack& stack_;
     const std::uintptr_t* last_slot_ = nullptr;
+    std::array<const std::uintptr_t*, kMaxFrames> slots_;
     std::uintptr_t frame_pointer_ = 0;  ///< of the frame named last
 };
 

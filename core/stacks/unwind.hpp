@@ -21,11 +21,12 @@ struct UnwoundStack {
     std::array<std::uintptr_t, kMaxFrames> frames;  ///< return addresses, innermost first
 
     /// As long as all these hold their values the stack has the same frames: the slots of the
-    /// return addresses, and where a frame is found by its frame pointer, the word that saves that.
-    /// From the innermost outwards; the first is `first_slot`.
+    /// return addresses, and where a frame is found by its frame pointer, the words that may save
+    /// that. From the innermost outwards; the first is `first_slot`.
     std::size_t word_count = 0;
-    std::array<StackWord, 2 * kMaxFrames> words;
-    /// False when a return address is not where a call puts it, or not on this thread's stack.
+    std::array<StackWord, 4 * kMaxFrames> words;
+    /// False when a return address is not where a call puts it, or not on this thread's stack, or a
+    /// saved frame pointer was not found.
     bool words_prove_it = true;
 };
 
