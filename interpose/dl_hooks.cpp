@@ -1,13 +1,15 @@
 // What the exported dlsym and dlvsym (dl_entry.S) answer. Runs in any thread, before this library's
-// constructors too, inside the loader: no allocation, no lock of its own, nothing to initialize.
+// constructors too, inside the loader: no allocation, no lock of its own, nothing to initialize,
+// and until the real functions are known no call into another library.
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 
 #include "interpose/callers.hpp"
 #include "interpose/driver_library.hpp"
+#include "interpose/elf_symbols.hpp"
 #include "interpose/environment.hpp"
-#include "interpose/loaded_object.hpp"
 
 namespace cuward {
 namespace {
@@ -30,24 +32,26 @@ Answer reply(void* value) {
 
 /// The function that would be called if this library were not there: the next one in load order, so
 /// that other preloaded libraries keep their turn. Behind the last object only if this library was
-/// not preloaded; then any other will do.
+/// not preloaded; then any other will do. Objects that the program started with are never unloaded
+/// and stand first in the loader's list, and the C library is one of them, so the list is read no
+/// further than it is constant.
 void* find_next(const char* symbol) {
-    const void* here = reinterpret_cast<const void*>(&find_next);
     void* before = nullptr;
-    void* after = nullptr;
     bool passed = false;
-    visit_loaded_objects([&](const LoadedObject& object) {
-        if (object.contains(here)) {
+    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+        if (map->l_ld == _DYNAMIC) {
             passed = true;
-            return false;
+            continue;
         }
-        void*& found = passed ? after : before;
-        if (found == nullptr) {
-            found = object.find(symbol);
+        void* const found = find_elf_symbol(map->l_addr, map->l_ld, symbol);
+        if (passed && found != nullptr) {
+            return found;
         }
-        return after != nullptr;
-    });
-    return after != nullptr ? after : before;
+        if (before == nullptr) {
+            before = found;
+        }
+    }
+    return before;
 }
 
 void* next_of(std::atomic<void*>& slot, const char* symbol) {

@@ -1,7 +1,8 @@
 #include "interpose/hooks.hpp"
 
 #include <cstddef>
-#include <cstring>
+
+#include "interpose/same_text.hpp"
 
 namespace cuward {
 namespace {
@@ -50,7 +51,7 @@ void* address_of(Hook hook) {
 
 bool find_hook(const char* symbol, Hook& hook) {
     for (const Hook candidate : kHooks) {
-        if (std::strcmp(symbol_of(candidate), symbol) == 0) {
+        if (same_text(symbol_of(candidate), symbol)) {
             hook = candidate;
             return true;
         }
@@ -63,7 +64,7 @@ bool find_hook(const char* base, int cuda_version, bool per_thread_default_strea
     for (const Hook candidate : kHooks) {
         const Entry& entry = entry_of(candidate);
         if (entry.since > newest && fits(entry, cuda_version, per_thread_default_stream) &&
-            std::strcmp(entry.base, base) == 0) {
+            same_text(entry.base, base)) {
             newest = entry.since;
             hook = candidate;
         }

@@ -1,4 +1,4 @@
-// Looks into the objects the dynamic loader has mapped, without dlsym: that is what is hooked here.
+// The objects the dynamic loader has mapped.
 #pragma once
 
 #include <link.h>
@@ -21,12 +21,12 @@ class LoadedObject {
     const char* path() const { return path_; }
     /// The name it was linked under, else the last part of its path.
     std::string_view name() const;
-    /// The function or datum it exports under this name (the default version of it if there are
-    /// several), or null. An indirect function counts as missing: its resolver must not be run
-    /// here.
+    /// What it exports under this name, as find_elf_symbol gives it.
     void* find(const char* symbol) const;
 
   private:
+    const Elf64_Dyn* dynamic_section() const;
+
     std::uintptr_t base_ = 0;
     const Elf64_Phdr* headers_ = nullptr;
     std::size_t header_count_ = 0;
