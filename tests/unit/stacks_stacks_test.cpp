@@ -203,6 +203,7 @@ TEST_F(StacksTest, FunctionPointersAreFollowed) {
 TEST_F(StacksTest, AllThreadsShareIds) {
     std::vector<std::set<StackId>> ids(8);
     std::vector<std::thread> threads;
+    threads.reserve(ids.size());
     for (auto& mine : ids) {
         threads.emplace_back([this, &mine] {
             for (int i = 0; i < 1000; ++i) {
@@ -283,6 +284,8 @@ TEST_F(StacksTest, FibersWhoseStacksGoAway) {
     for (int i = 0; i < 3; ++i) {
         run_fiber();
     }
+    fiber_stacks = nullptr;
+    fiber_ids = nullptr;
     ASSERT_EQ(ids.size(), 6U);
     EXPECT_EQ(ids[0], ids[2]);
     EXPECT_EQ(ids[1], ids[5]);
