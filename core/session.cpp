@@ -4,7 +4,7 @@
 
 namespace cuward {
 
-thread_local int ToolScope::depth_ = 0;
+constinit thread_local int ToolScope::depth_ = 0;
 
 Session::Session(const DriverApi& driver, const std::string& log_path)
     : driver_(driver), log_(log_path), stacks_(log_), tracker_(log_) {}

@@ -26,7 +26,7 @@ class ToolScope {
     static bool inside() { return depth_ > 0; }
 
   private:
-    static thread_local int depth_;
+    static constinit thread_local int depth_;
 };
 
 class Session {

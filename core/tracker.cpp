@@ -440,7 +440,7 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     // Manual, "API synchronization behavior": frees of ordinary memory wait in practice only.
     pending.waits_for_device = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
     state_->check_free_in_order(*block, pending, state_->side_of(request));
-    state_->retired.emplace(block->serial, state_->blocks.remove(*block));
+    state_->retired.emplace(pending.block, state_->blocks.remove(*block));
     return pending;
 }
 

@@ -85,10 +85,11 @@ struct Log::State {
     template <typename... Args>
     void write(fmt::format_string<Args...> format, Args&&... args) {
         if (is_open.load(std::memory_order_relaxed)) {
-            write_line(fmt::format(format, std::forward<Args>(args)...));
+            fmt::memory_buffer line;
+            fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+            logger->log(spdlog::level::info, std::string_view(line.data(), line.size()));
         }
     }
-    void write_line(std::string_view line);
     void failed(const std::string& why);
 
     std::string path;
@@ -117,10 +118,6 @@ Log::State::State(const std::string& log_path) : path(log_path) {
                         "(or --log-dir)",
                         path, error.code().message()));
     }
-}
-
-void Log::State::write_line(std::string_view line) {
-    logger->info("{}", line);
 }
 
 void Log::State::failed(const std::string& why) {
