@@ -184,7 +184,6 @@ void Stream::start_worker() {
 void Stream::work_loop() {
     prctl(PR_SET_NAME, "simgpu-stream");
     prctl(PR_SET_TIMERSLACK, 1000);
-    uint64_t number = completed_.load(std::memory_order_seq_cst);
     for (;;) {
         const auto pending = [this] {
             // Issued is read first: see complete_at_once.
@@ -200,7 +199,7 @@ void Stream::work_loop() {
         if (stopping()) {
             return;
         }
-        number = completed_.load(std::memory_order_seq_cst) + 1;
+        const uint64_t number = completed_.load(std::memory_order_seq_cst) + 1;
         Operation operation = std::move(ring_[number % depth]);
         run(operation);
         if (stopping()) {

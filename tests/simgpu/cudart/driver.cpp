@@ -63,6 +63,11 @@ Loaded& loaded() {
     return instance;
 }
 
+CUcontext context_of_thread() {
+    const auto current = loaded().current;
+    return current != nullptr ? current() : nullptr;
+}
+
 struct Device {
     std::mutex mutex;
     CUcontext context = nullptr;
@@ -108,7 +113,7 @@ decltype(&::cuGetProcAddress_v2) proc_address() {
 }
 
 cudaError_t use_context(const Driver& driver) {
-    const CUcontext current = loaded().current();
+    const CUcontext current = context_of_thread();
     const uint32_t resets = reset_count.load(std::memory_order_acquire);
     if (current != nullptr && (current != thread_context || resets == thread_resets)) {
         return cudaSuccess;
@@ -123,7 +128,7 @@ cudaError_t use_context(const Driver& driver) {
 
 int current_device() {
     CUdevice device = thread_device;
-    const CUcontext current = loaded().usable ? loaded().current() : nullptr;
+    const CUcontext current = context_of_thread();
     if (current != nullptr && current != thread_context) {
         loaded().legacy.cuCtxGetDevice(&device);
     }
@@ -132,7 +137,7 @@ int current_device() {
 
 void set_current_device(int device) {
     thread_device = device;
-    thread_context = loaded().current();
+    thread_context = context_of_thread();
     thread_resets = 0;  // another device's context is to be made current
 }
 

@@ -13,6 +13,7 @@ namespace simrt {
 
 struct Driver {
     bool per_thread;
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the last one declares a name
 #define SIMRT_DRIVER_FUNCTION(base, suffix, version) decltype(&::base##suffix) base;
 #include "driver_functions.inc"
 #undef SIMRT_DRIVER_FUNCTION
