@@ -28,35 +28,27 @@ constexpr HostEdges kNothing{};
 constexpr HostEdges kComplete{Edge::Documented, Edge::Documented};
 constexpr HostEdges kCompleteInPractice{Edge::Implicit, Edge::Implicit};
 
-/// The first rule that fits holds; a copy that none fits teaches the host nothing.
+/// The first rule that fits holds; a copy that none fits teaches the host nothing. Sources: Driver
+/// API manual, "API synchronization behavior", and the measured table of copies.
 constexpr std::array kCopyRules{
-    // "For transfers from device to either pageable or pinned host memory, the function returns
-    // only
-    // once the copy has completed."
+    // Device to host, whether pinned or pageable: complete on return.
     CopyRule{CallForm::Synchronous, Side::Device, Side::AnyHost, kAnySize, kComplete},
-    // "For transfers from pinned host memory to device memory, the function is synchronous with
-    // respect to the host."
+    // Pinned host to device: complete on return.
     CopyRule{CallForm::Synchronous, Side::Pinned, Side::Device, kAnySize, kComplete},
-    // "For transfers from pageable host memory to device memory, a stream sync is performed before
-    // the copy is initiated. The function will return once the pageable buffer has been copied to
-    // the staging memory for DMA transfer to device memory, but the DMA to final destination may
-    // not
-    // have completed."
+    // Pageable host to device: the stream's earlier work is awaited and the source staged, but the
+    // transfer
+    // from the staging memory may still run.
     CopyRule{CallForm::Synchronous,
              Side::Pageable,
              Side::Device,
              kAnySize,
              {.earlier_work = Edge::Documented, .completion = Edge::None}},
-    // "For transfers from any host memory to any host memory, the function is fully synchronous
-    // with
-    // respect to the host."
+    // Host to host: complete on return.
     CopyRule{CallForm::Synchronous, Side::AnyHost, Side::AnyHost, kAnySize, kComplete},
-    // "For transfers between device memory and pageable host memory, the function might be
-    // synchronous with respect to host."
+    // The manual leaves open whether an async copy to pageable memory waits.
     CopyRule{CallForm::Async, Side::Device, Side::Pageable, kAnySize, kCompleteInPractice},
-    // "If pageable memory must first be staged to pinned memory, the driver may synchronize with
-    // the
-    // stream": measured for large sources only.
+    // It lets the driver wait for the stream before it stages pageable memory; measured for large
+    // sources only.
     CopyRule{CallForm::Async,
              Side::Pageable,
              Side::Device,
@@ -93,9 +85,8 @@ HostEdges copy_edges(CallForm form, MemoryType source, MemoryType destination,
 }
 
 HostEdges memset_edges(CallForm form, MemoryType destination) {
-    // "The synchronous memset functions are asynchronous with respect to the host except when the
-    // target memory is pinned host memory or a Unified Memory region, in which case they are fully
-    // synchronous with respect to the host." The Async versions never are.
+    // Manual, "API synchronization behavior": the forms without Async wait for pinned host and for
+    // managed memory only.
     const bool waits = form == CallForm::Synchronous &&
                        (destination == MemoryType::Pinned || destination == MemoryType::Managed);
     return waits ? kComplete : kNothing;

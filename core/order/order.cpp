@@ -11,8 +11,16 @@ std::size_t Order::KeyHash::operator()(const Key& key) const {
     return hash ^ (hash >> 32);
 }
 
+// The default streams' handles mean another stream in each context, any other handle one stream
+// wherever it is used: it may be waited for while another context is current.
 Order::Key Order::key_of(StreamRef stream) {
-    return {stream.context, stream.stream, stream.stream == kPerThreadStream ? stream.thread : 0};
+    if (stream.stream == kLegacyStream) {
+        return {stream.context, stream.stream, 0};
+    }
+    if (stream.stream == kPerThreadStream) {
+        return {stream.context, stream.stream, stream.thread};
+    }
+    return {0, stream.stream, 0};
 }
 
 StreamSlot Order::slot_of(StreamRef stream) {
@@ -257,7 +265,7 @@ void Order::context_ended(ContextId context) {
     host_joins(work_of_context(context));
     for (auto stream = slots_.begin(); stream != slots_.end();) {
         const auto current = stream++;
-        if (current->first.context == context) {
+        if (streams_[current->second].ref.context == context) {
             streams_[current->second].pending_for_legacy = false;
             retire(current);
         }

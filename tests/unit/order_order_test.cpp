@@ -129,12 +129,19 @@ TEST_F(OrderTest, SynchronizingAnEventCoversItsRecordOnly) {
 }
 
 TEST_F(OrderTest, SynchronizingAContextCoversItsStreamsOnly) {
-    const StreamSlot other = order.stream_created({kContext + 1, StreamId{0x10}}, true);
+    const StreamSlot other = order.stream_created({kContext + 1, StreamId{0x90}}, true);
     const Epoch mine = order.next(a);
     const Epoch foreign = order.next(other);
     order.host_joins(order.work_of_context(kContext));
     EXPECT_TRUE(host_knows(a, mine));
     EXPECT_FALSE(host_knows(other, foreign));
+}
+
+TEST_F(OrderTest, AStreamIsTheSameWhicheverContextIsCurrent) {
+    EXPECT_EQ(order.slot_of({kContext + 1, StreamId{0x10}}), a);
+    EXPECT_EQ(order.ref(a).context, kContext);
+    const StreamSlot mine = order.slot_of({kContext, kLegacyStream});
+    EXPECT_NE(order.slot_of({kContext + 1, kLegacyStream}), mine);
 }
 
 TEST_F(OrderTest, AnImplicitEdgeIsKnownButNotDocumented) {
