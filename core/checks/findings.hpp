@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/checks/places.hpp"
@@ -70,7 +71,10 @@ class Findings {
         Hazard hazard;
         PlaceId first;
         PlaceId second;
-        auto operator<=>(const Key&) const = default;
+        bool operator<(const Key& other) const {
+            return std::tie(kind, hazard, first, second) <
+                   std::tie(other.kind, other.hazard, other.first, other.second);
+        }
     };
     struct Finding {
         std::uint32_t id = 0;
