@@ -52,7 +52,8 @@ struct PendingOperation {
         Access access;
     };
 
-    bool active = false;  ///< false: nothing to end (stream in capture, tracking off)
+    bool active = false;      ///< false: nothing to end (stream in capture, tracking off)
+    bool is_suspect = false;  ///< something was found that counts if the call succeeds
     std::uint32_t slot = 0;
     std::uint64_t epoch = 0;
     StreamId stream = kNoStream;

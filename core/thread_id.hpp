@@ -1,4 +1,4 @@
-// The kernel's id of the calling thread, as debuggers and logs show it.
+// The kernel's ids of threads, as debuggers and logs show them.
 #pragma once
 
 #include <cstdint>
@@ -6,5 +6,8 @@
 namespace cuward {
 
 std::uint32_t this_thread_id();
+
+/// Whether a thread of this process has that id.
+bool is_thread_alive(std::uint32_t id);
 
 }  // namespace cuward

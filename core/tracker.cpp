@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -83,7 +84,8 @@ class AddressHull {
 }  // namespace
 
 struct Tracker::State {
-    explicit State(Log& the_log) : log(the_log), findings(the_log, places) {}
+    explicit State(Log& the_log)
+        : log(the_log), order(is_thread_alive), findings(the_log, places) {}
 
     /// Decoders call on the thread whose call they decode, so its per-thread stream is this
     /// thread's.
@@ -98,6 +100,7 @@ struct Tracker::State {
                PlaceId place);
     PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
                         Epoch epoch, PlaceId place);
+    void suspect(const PastAccess& use, const Seen& seen);
     void check_alive(PastAccess use);
     void check_allocated(const TrackedBlock& block, const PastAccess& use);
     void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
@@ -119,6 +122,8 @@ struct Tracker::State {
     std::unordered_map<std::uint64_t, TrackedBlock> retired;
     Places places;
     Findings findings;
+    /// What was found in calls under way: it counts if they succeed.
+    std::map<std::pair<StreamSlot, Epoch>, std::vector<Seen>> suspects;
     AddressHull hull;
     std::vector<StreamRecord> streams;
     std::uint32_t stream_ids = 0;
@@ -243,6 +248,7 @@ bool Tracker::find_kind(Address address, BlockKind& kind) const {
 void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.uses.clear();
     pending.touched.clear();
+    pending.is_suspect = false;
     const std::lock_guard lock(state_->mutex);
     const StreamSlot slot = state_->slot_of(operation.stream);
     pending.active = !state_->order.is_capturing(slot);
@@ -264,6 +270,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     for (const MemoryAccess& access : operation.accesses) {
         state_->touch(operation, access, pending, place);
     }
+    pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
 }
 
 PastAccess Tracker::State::describe(const Operation& operation, const MemoryAccess& access,
@@ -315,12 +322,16 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     }
 }
 
+void Tracker::State::suspect(const PastAccess& use, const Seen& seen) {
+    suspects[{use.slot, use.epoch}].push_back(seen);
+}
+
 void Tracker::State::check_alive(PastAccess use) {
     const FreedBlock& block = *blocks.find_freed(use.range.lo);
     if (use.range.width == 0) {
         use.range.width = block.end() - use.range.lo;
     }
-    findings.add({.kind = FindingKind::UseAfterFree,
+    suspect(use, {.kind = FindingKind::UseAfterFree,
                   .verdict = certainty_of(use),
                   .block = block.serial,
                   .block_start = block.ptr,
@@ -336,7 +347,7 @@ void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess
     if (block.epoch == 0 || order.clock(use.slot).known[block.slot] >= block.epoch) {
         return;
     }
-    findings.add({.kind = FindingKind::UseBeforeAlloc,
+    suspect(use, {.kind = FindingKind::UseBeforeAlloc,
                   .verdict = certainty_of(use),
                   .block = block.serial,
                   .block_start = block.ptr,
@@ -353,14 +364,14 @@ void Tracker::State::report_unordered(const TrackedBlock& block, const PastAcces
     if (is_implicit && verdict == Verdict::Possible) {
         return;
     }
-    findings.add({.kind = is_implicit ? FindingKind::ReliesOnImplicitSync : FindingKind::Race,
-                  .verdict = verdict,
-                  .hazard = hazard_of(earlier.access, later.access),
-                  .block = block.serial,
-                  .block_start = block.ptr,
-                  .block_bytes = block.bytes,
-                  .ptr = later.range.lo,
-                  .sides = {Side::of(earlier), Side::of(later)}});
+    suspect(later, {.kind = is_implicit ? FindingKind::ReliesOnImplicitSync : FindingKind::Race,
+                    .verdict = verdict,
+                    .hazard = hazard_of(earlier.access, later.access),
+                    .block = block.serial,
+                    .block_start = block.ptr,
+                    .block_bytes = block.bytes,
+                    .ptr = later.range.lo,
+                    .sides = {Side::of(earlier), Side::of(later)}});
 }
 
 void Tracker::end(PendingOperation& pending, bool succeeded) {
@@ -369,10 +380,16 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
     }
     const bool teaches_host =
         pending.earlier_work_to_host != Edge::None || pending.completion_to_host != Edge::None;
-    if (succeeded && !teaches_host) {
+    if (succeeded && !teaches_host && !pending.is_suspect) {
         return;
     }
     const std::lock_guard lock(state_->mutex);
+    const auto found = state_->suspects.extract({pending.slot, pending.epoch});
+    if (succeeded && !found.empty()) {
+        for (const Seen& seen : found.mapped()) {
+            state_->findings.add(seen);
+        }
+    }
     if (!succeeded) {
         for (const Address ptr : pending.touched) {
             if (TrackedBlock* block = state_->blocks.find_start(ptr, false)) {

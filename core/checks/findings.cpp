@@ -17,7 +17,7 @@ LoggedAccess logged(const Side& side, const Place& place, const Seen& seen) {
                      .stream = side.stream,
                      .stack = place.stack,
                      .thread = side.thread};
-    if (const PastAccess* access = side.access) {
+    if (const auto& access = side.access) {
         const Address start = seen.block_start;
         const Address end = std::min(access->range.hi(), start + seen.block_bytes);
         out.access = name_of(access->access);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -25,15 +26,15 @@ enum class FindingKind : std::uint8_t {
 
 const char* name_of(FindingKind kind);
 
-/// One of the two sides of a finding. `access` is null for allocations and frees.
+/// One of the two sides of a finding. Allocations and frees have no access.
 struct Side {
     PlaceId place{};
     std::uint32_t stream = 0;
     std::uint32_t thread = 0;
-    const PastAccess* access = nullptr;
+    std::optional<PastAccess> access{};
 
     static Side of(const PastAccess& access) {
-        return {access.place, access.stream, access.thread, &access};
+        return {access.place, access.stream, access.thread, access};
     }
 };
 

@@ -1,6 +1,7 @@
 #include "core/order/order.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cuward {
 
@@ -63,22 +64,24 @@ void Order::stream_destroyed(StreamRef stream) {
 
 void Order::retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream) {
     retired_.push_back(stream->second);
+    per_thread_streams_ -= stream->first.stream == kPerThreadStream ? 1 : 0;
     last_key_ = {0, kNoStream, 0};
     slots_.erase(stream);
 }
 
 StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind) {
+    if (kind == StreamKind::PerThread && ++per_thread_streams_ >= look_for_ended_threads_at_) {
+        retire_ended_threads();
+    }
     const StreamSlot slot = free_slot();
     Stream& added = streams_[slot];
     const Epoch last = added.last;
     const std::uint64_t incarnation = added.incarnation + 1;
-    const bool pending = added.pending_for_legacy;
     added = Stream{};
     added.ref = stream;
     added.kind = kind;
     added.last = last;
     added.incarnation = incarnation;
-    added.pending_for_legacy = pending;
     added.clock.raise(slot, last);
     slots_.emplace(key, slot);
     if (kind == StreamKind::Legacy) {
@@ -91,15 +94,39 @@ StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind) {
 // later operation is ordered after that work anyway, so going on with its epochs invents no order.
 StreamSlot Order::free_slot() {
     for (std::size_t i = 0; i < retired_.size(); ++i) {
-        const StreamSlot slot = retired_[i];
-        if (host_.documented[slot] >= streams_[slot].last && !streams_[slot].pending_for_legacy) {
-            retired_[i] = retired_.back();
-            retired_.pop_back();
-            return slot;
+        if (host_.documented[retired_[i]] >= streams_[retired_[i]].last) {
+            return reuse(i);
         }
+    }
+    if (retired_.size() >= kMostRetired) {
+        return reuse(0);
     }
     streams_.emplace_back();
     return static_cast<StreamSlot>(streams_.size() - 1);
+}
+
+StreamSlot Order::reuse(std::size_t retired) {
+    const StreamSlot slot = retired_[retired];
+    retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(retired));
+    Stream& stream = streams_[slot];
+    if (std::exchange(stream.pending_for_legacy, false)) {
+        // The legacy stream will join the host, which knows this work or is taken to.
+        const auto context = contexts_.find(stream.ref.context);
+        if (context != contexts_.end()) {
+            std::erase(context->second.pending_for_legacy, slot);
+        }
+    }
+    return slot;
+}
+
+void Order::retire_ended_threads() {
+    for (auto stream = slots_.begin(); stream != slots_.end();) {
+        const auto current = stream++;
+        if (current->first.stream == kPerThreadStream && !is_alive_(current->first.thread)) {
+            retire(current);
+        }
+    }
+    look_for_ended_threads_at_ = 2 * per_thread_streams_ + 64;
 }
 
 // Before any command of a stream: it comes after what the host knew when it was queued, and the
@@ -176,6 +203,11 @@ void Order::wait(StreamSlot slot, std::uint64_t event) {
     if (capture != 0) {
         if (is_active(capture)) {
             streams_[slot].capture = capture;
+        } else {
+            // A graph records it whenever it runs; what that covers is not known, so nothing is
+            // reported past it.
+            command(slot);
+            streams_[slot].clock.join_implicit(work_of_all());
         }
     } else if (streams_[slot].capture == 0) {
         command(slot);

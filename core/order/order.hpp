@@ -15,6 +15,10 @@ enum class StreamKind : std::uint8_t { Legacy, PerThread, Blocking, NonBlocking 
 
 class Order {
   public:
+    /// `is_alive` tells whether a thread still runs: the per-thread streams of others are gone.
+    explicit Order(bool (*is_alive)(std::uint32_t thread) = [](std::uint32_t) { return true; })
+        : is_alive_(is_alive) {}
+
     /// The slot of a stream. A stream first met here, not at its creation, is
     /// taken for a blocking one: an order too many misses a bug, one too few invents it.
     StreamSlot slot_of(StreamRef stream);
@@ -59,6 +63,10 @@ class Order {
     void context_ended(ContextId context);
 
   private:
+    /// So many destroyed streams whose work may still run are told apart; past it, the work of the
+    /// one destroyed first is taken to be complete.
+    static constexpr std::size_t kMostRetired = 256;
+
     struct Stream {
         StreamRef ref;
         StreamKind kind = StreamKind::Blocking;
@@ -93,14 +101,19 @@ class Order {
     static Key key_of(StreamRef stream);
     StreamSlot add(const Key& key, StreamRef stream, StreamKind kind);
     StreamSlot free_slot();
+    StreamSlot reuse(std::size_t retired);
+    void retire_ended_threads();
     void command(StreamSlot slot);
     void join_blocking_streams(Stream& legacy);
     void join_legacy_stream(StreamSlot slot);
     bool is_active(std::uint32_t capture) const;
     void retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream);
 
+    bool (*is_alive_)(std::uint32_t thread);
     std::vector<Stream> streams_;
-    std::vector<StreamSlot> retired_;
+    std::vector<StreamSlot> retired_;  ///< in the order they were destroyed
+    std::size_t per_thread_streams_ = 0;
+    std::size_t look_for_ended_threads_at_ = 64;
     std::unordered_map<Key, StreamSlot, KeyHash> slots_;
     Key last_key_{0, kNoStream, 0};
     StreamSlot last_slot_ = 0;

@@ -219,6 +219,13 @@ TEST_F(TrackerTest, AFailedLaunchMadeNoAccess) {
     EXPECT_EQ(found(), (Names{}));
 }
 
+TEST_F(TrackerTest, AFailedLaunchRacesWithNothing) {
+    allocate();
+    launch(kFirst, Access::Write);
+    launch(kSecond, Access::Write, 0, true, false);
+    EXPECT_EQ(found(), (Names{}));
+}
+
 TEST_F(TrackerTest, CapturedCallsTouchNothing) {
     allocate();
     tracker.capture_began(kFirst);

@@ -251,6 +251,51 @@ TEST_F(OrderTest, StreamsMadeAndDestroyedForEverNeedBoundedSlots) {
     EXPECT_LT(highest, 10U);
 }
 
+TEST_F(OrderTest, BlockingStreamsMadeAndDestroyedForEverNeedBoundedSlots) {
+    StreamSlot highest = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const StreamSlot slot = make(0x1000, true);
+        highest = std::max(highest, slot);
+        order.next(slot);
+        order.host_joins(order.work_of_stream(slot));
+        order.stream_destroyed({kContext, StreamId{0x1000}});
+    }
+    EXPECT_LT(highest, 10U);
+}
+
+TEST_F(OrderTest, StreamsDestroyedInFlightForEverNeedBoundedSlots) {
+    StreamSlot highest = 0;
+    for (int i = 0; i < 2000; ++i) {
+        const StreamSlot slot = make(0x1000, false);
+        highest = std::max(highest, slot);
+        order.next(slot);
+        order.stream_destroyed({kContext, StreamId{0x1000}});
+    }
+    EXPECT_LT(highest, 300U);
+}
+
+TEST(OrderOfThreads, StreamsOfEndedThreadsNeedBoundedSlots) {
+    Order order([](std::uint32_t thread) { return thread % 1000 == 0; });
+    StreamSlot highest = 0;
+    for (std::uint32_t thread = 1; thread <= 3000; ++thread) {
+        const StreamSlot slot = order.slot_of({kContext, kPerThreadStream, thread});
+        highest = std::max(highest, slot);
+        order.next(slot);
+    }
+    EXPECT_LT(highest, 700U);
+}
+
+TEST_F(OrderTest, WhatAnEventRecordedByAGraphCoversIsNotKnown) {
+    const Epoch first = order.next(a);
+    order.begin_capture(blocking_a);
+    order.record(kEvent, blocking_a);
+    order.end_capture(blocking_a);
+    order.wait(b, kEvent);
+    order.next(b);
+    EXPECT_GE(order.clock(b).known[a], first);
+    EXPECT_LT(order.clock(b).documented[a], first);
+}
+
 TEST_F(OrderTest, AReusedSlotKeepsTheOrderOfItsOldWork) {
     const Epoch old = order.next(a);
     order.host_joins(order.work_of_stream(a));
