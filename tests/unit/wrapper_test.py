@@ -168,6 +168,13 @@ class WrapperTest(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=20), 128 + signal.SIGINT)
 
+    def test_an_interrupted_group_gives_the_programs_status(self):
+        process = self.start("check", "--device", "gpu", "--", "sh", "-c", "echo ready; exec sleep 60")
+        process.stdout.readline()
+        time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertEqual(process.wait(timeout=20), 128 + signal.SIGINT)
+
     def test_an_ignored_signal_stays_ignored(self):
         ignored = subprocess.run(
             ["sh", "-c", 'trap "" INT; exec "$@"', "sh", WRAPPER, "check", "--device", "gpu", "--", "sh", "-c",
@@ -212,6 +219,12 @@ class WrapperTest(unittest.TestCase):
         self.assertIn("use-after-free", err)
         self.assertEqual(json.loads(result.read_text())["summary"]["races"], 3)
 
+    def test_json_of_an_earlier_run_does_not_stay(self):
+        result = self.folder / "report.json"
+        result.write_text("old")
+        self.check("--report-json", result, "--", "true")
+        self.assertFalse(result.exists())
+
     def test_options_reach_the_report(self):
         self.watch()
         _, _, err = self.check("--show-possible", "--pedantic", "--leak-check=no", "--", "true")
@@ -224,8 +237,14 @@ class WrapperTest(unittest.TestCase):
         self.assertEqual(self.check("--", "sh", "-c", "exit 3")[0], 3)
         self.assertEqual(self.check("--error-exitcode", "42", "--", "sh", "-c", "exit 3")[0], 42)
         self.assertEqual(self.check("--error-exitcode=0", "--", "sh", "-c", "exit 3")[0], 0)
+        self.assertEqual(self.check("--error-exitcode", "42", "--", "sh", "-c", "kill -SEGV $$")[0], 139)
         del self.environment["CUWARD_TEST_LOG"]
         self.assertEqual(self.check("--error-exitcode", "42", "--", "sh", "-c", "exit 3")[0], 3)
+
+    def test_a_job_that_is_to_fail_on_findings_does_not_pass_unwatched(self):
+        unwatched = ("--log-dir", "/proc/logs", "--error-exitcode", "42", "--")
+        self.assertEqual(self.check(*unwatched, "true")[0], 42)
+        self.assertEqual(self.check(*unwatched, "sh", "-c", "exit 3")[0], 3)
 
     def test_temporary_logs_are_removed(self):
         self.watch()
