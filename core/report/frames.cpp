@@ -51,7 +51,8 @@ bool is_toolkit_code(const Frame& frame) {
     return file == "cuda_runtime.h" || file == "cuda_runtime_api.h" ||
            frame.file.find("/include/crt/") != std::string::npos ||
            file.ends_with(".cudafe1.stub.c") || frame.function.starts_with("__device_stub__") ||
-           frame.function.starts_with("__wrapper__device_stub_");
+           frame.function.starts_with("__wrapper__device_stub_") ||
+           frame.function.find("__cudaLaunchKernel_helper(") != std::string::npos;
 }
 
 bool is_start_up(const Frame& frame) {

@@ -20,8 +20,33 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// Records nest a few levels; the parser recurses, so a hostile line could exhaust the stack.
+bool nests_too_deeply(std::string_view line) {
+    constexpr int kDeepest = 64;
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const char c = line[i];
+        if (c == '"') {
+            in_string = !in_string;
+        } else if (in_string) {
+            i += c == '\\' ? 1 : 0;
+        } else if (c == '[' || c == '{') {
+            if (++depth > kDeepest) {
+                return true;
+            }
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
+
 // A record, or a discarded value for a line that holds none.
 json parse_record(std::string_view line) {
+    if (nests_too_deeply(line)) {
+        return json(json::value_t::discarded);
+    }
     json record = json::parse(line, nullptr, false);
     if (record.is_discarded()) {
         // Paths need not be UTF-8, JSON must be.

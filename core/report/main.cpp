@@ -65,6 +65,10 @@ tl::expected<std::vector<LogModel>, std::string> read_logs(const Options& option
         if (!log) {
             return tl::make_unexpected(log.error());
         }
+        if (!log->health.has_header && log->health.skipped_lines > 0 && log->blocks.empty() &&
+            log->findings.empty()) {
+            return tl::make_unexpected(file.string() + " is no log of cuward");
+        }
         logs.push_back(std::move(*log));
     }
     return logs;

@@ -407,6 +407,17 @@ Words describe_implicit_sync(const Finding& finding) {
     }
     const AccessPlace& use = finding.accesses[0];
     const AccessPlace& freed = finding.accesses[1];
+    if (freed.op != "free") {
+        return {
+            fmt::format("{}{} uses {} on {} before {}{} does on {}, and only a wait that CUDA's "
+                        "manual does not promise (inside a free, a copy or a module load between "
+                        "them) keeps them in this order.",
+                        spoken_op(use), at_place(use.stack), the_block(finding),
+                        spoken_stream(use.stream), spoken_op(freed), at_place(freed.stack),
+                        spoken_stream(freed.stream)),
+            fmt::format("Make {} wait for {} before {}{}.", short_stream(freed.stream),
+                        short_stream(use.stream), spoken_op(freed), at_place(freed.stack))};
+    }
     return {fmt::format(
                 "{}{} uses {} on {}, and only the wait that {}{} happens to perform keeps the free "
                 "from overtaking it: no guarantee of CUDA's manual does.",
@@ -506,8 +517,8 @@ std::vector<std::string> remarks_on(const LogModel& log) {
     }
     if (!health.ended) {
         remarks.emplace_back(
-            "the log has no end: the process was killed, or is still running; this report covers "
-            "it up to there");
+            "the log has no end: the process was killed, crashed, left by _exit, or is still "
+            "running; this report covers it up to there");
     }
     if (health.skipped_lines > 0) {
         remarks.push_back(fmt::format("{} of the log could not be understood and {} skipped",

@@ -98,13 +98,13 @@ TEST_F(LogTest, SaysWhenTheLastLineIsCutInTheMiddle) {
 }
 
 TEST_F(LogTest, SkipsAndCountsLinesThatAreNoRecords) {
-    const std::string garbage = "garbage\n\n[]\n{}\n{\"r\":5}\n42\n{\"r\":\"alloc\"}\n" +
-                                std::string("\0\0\0\n", 4) + "\xff\xfe{\n" +
-                                std::string(100000, '[') +
-                                "\n{\"r\":\"stack\",\"id\":1,\"frames\":[[1]]}\n";
+    const std::string garbage =
+        "garbage\n\n[]\n{}\n{\"r\":5}\n42\n{\"r\":\"alloc\"}\n" + std::string("\0\0\0\n", 4) +
+        "\xff\xfe{\n" + std::string(100000, '[') + "\n" + std::string(300000, '[') +
+        std::string(300000, ']') + "\n{\"r\":\"stack\",\"id\":1,\"frames\":[[1]]}\n";
     const Report report = report_of(kHeader + alloc(1) + garbage + alloc(2) + kEnd);
     EXPECT_EQ(report.summary.leaked_blocks, 2U);
-    EXPECT_THAT(text_of(report), HasSubstr("11 lines of the log could not be understood"));
+    EXPECT_THAT(text_of(report), HasSubstr("12 lines of the log could not be understood"));
     EXPECT_THAT(text_of(report), Not(HasSubstr("has no end")));
 }
 
