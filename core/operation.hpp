@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/byte_range.hpp"
+#include "core/order/clock.hpp"
 #include "core/resource/device_memory_resource.hpp"
 #include "core/types.hpp"
 
@@ -59,8 +60,14 @@ struct PendingOperation {
     StreamId stream = kNoStream;
     Edge earlier_work_to_host = Edge::None;
     Edge completion_to_host = Edge::None;
+    Clock complete;  ///< once the operation is; taken at entry, for what others queue later is not
+                     ///< waited for
     std::vector<Use> uses;         ///< tracked blocks that resources own, each once
     std::vector<Address> touched;  ///< starts of all tracked blocks touched
+
+    bool teaches_host() const {
+        return earlier_work_to_host != Edge::None || completion_to_host != Edge::None;
+    }
 };
 
 /// Where in the program a call was made.
@@ -109,6 +116,7 @@ struct PendingFree {
     std::uint64_t block = 0;  ///< serial number of the block taken off the map; 0: there was none
     BlockId resource_block;   ///< as given at allocation
     bool waits_for_device = false;
+    Clock awaited{};  ///< by a free that waits for the device
     FreeRequest request;
 };
 

@@ -193,6 +193,11 @@ void Tracker::stream_waits(StreamRef stream, std::uint64_t event) {
     state_->order.wait(state_->slot_of(stream), event);
 }
 
+void Tracker::stream_waits_for_unknown(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.wait_for_unknown(state_->slot_of(stream));
+}
+
 void Tracker::capture_began(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
     state_->order.begin_capture(state_->slot_of(stream));
@@ -260,6 +265,9 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.stream = operation.stream.stream;
     pending.earlier_work_to_host = operation.earlier_work_to_host;
     pending.completion_to_host = operation.completion_to_host;
+    if (pending.teaches_host()) {
+        pending.complete = state_->order.clock(slot);
+    }
     if (operation.accesses.empty()) {
         return;
     }
@@ -331,7 +339,8 @@ void Tracker::State::check_alive(PastAccess use) {
     if (use.range.width == 0) {
         use.range.width = block.end() - use.range.lo;
     }
-    suspect(use, {.kind = FindingKind::UseAfterFree,
+    // Counts whether or not the call succeeds: the driver may have refused it for this very reason.
+    findings.add({.kind = FindingKind::UseAfterFree,
                   .verdict = certainty_of(use),
                   .block = block.serial,
                   .block_start = block.ptr,
@@ -378,9 +387,7 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
     if (!std::exchange(pending.active, false)) {
         return;
     }
-    const bool teaches_host =
-        pending.earlier_work_to_host != Edge::None || pending.completion_to_host != Edge::None;
-    if (succeeded && !teaches_host && !pending.is_suspect) {
+    if (succeeded && !pending.teaches_host() && !pending.is_suspect) {
         return;
     }
     const std::lock_guard lock(state_->mutex);
@@ -398,15 +405,16 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
         }
         return;
     }
-    const auto learn = [&](Edge edge, Epoch epoch) {
+    const auto learn = [&](Edge edge, const Clock& complete) {
         if (edge == Edge::Documented) {
-            state_->order.host_joins(state_->order.work_until(pending.slot, epoch));
+            state_->order.host_joins(complete);
         } else if (edge == Edge::Implicit) {
-            state_->order.host_joins_implicitly(state_->order.work_until(pending.slot, epoch));
+            state_->order.host_joins_implicitly(complete);
         }
     };
-    learn(pending.earlier_work_to_host, pending.epoch - 1);
-    learn(pending.completion_to_host, pending.epoch);
+    learn(pending.completion_to_host, pending.complete);
+    pending.complete.lower(pending.slot, pending.epoch - 1);
+    learn(pending.earlier_work_to_host, pending.complete);
 }
 
 // Memory
@@ -456,6 +464,9 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     pending.resource_block = block->resource_block;
     // Manual, "API synchronization behavior": frees of ordinary memory wait in practice only.
     pending.waits_for_device = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
+    if (pending.waits_for_device) {
+        pending.awaited = state_->order.work_of_context(block->context);
+    }
     state_->check_free_in_order(*block, pending, state_->side_of(request));
     state_->retired.emplace(pending.block, state_->blocks.remove(*block));
     return pending;
@@ -505,7 +516,7 @@ void Tracker::end_free(PendingFree& pending, bool succeeded) {
         return;
     }
     if (pending.waits_for_device) {
-        state_->order.host_joins_implicitly(state_->order.work_of_context(block.context));
+        state_->order.host_joins_implicitly(pending.awaited);
     }
     state_->freed(block, state_->side_of(pending.request), pending.request.site);
 }

@@ -50,6 +50,9 @@ class Tracker {
     void event_destroyed(std::uint64_t event);
     void event_recorded(std::uint64_t event, StreamRef stream);
     void stream_waits(StreamRef stream, std::uint64_t event);
+    /// The stream waits for something whose extent is not known (a value in memory): nothing that
+    /// came before is reported past it.
+    void stream_waits_for_unknown(StreamRef stream);
 
     // Stream capture: calls on a capturing stream build a graph, nothing runs.
     void capture_began(StreamRef stream);

@@ -12,22 +12,23 @@
 namespace cuward::cupti {
 
 enum class Effect : std::uint8_t {
-    None,              ///< nothing to tell the tracker
-    Queue,             ///< `operation` is queued
-    StreamCreated,     ///< handle in `created`, kind in `blocking`
-    StreamDestroyed,   ///< `stream`
-    StreamComplete,    ///< success means that the work of `stream` is complete
-    StreamWaitsEvent,  ///< `stream` waits for `events[0]`
-    EventCreated,      ///< handle in `created`
-    EventDestroyed,    ///< `events[0]`
-    EventRecorded,     ///< `events[0]` on `stream`
-    EventsComplete,    ///< success means that `events` are complete; 0 is none
-    ContextComplete,   ///< success means that the work of the context of `stream` is complete
-    CodeLoaded,        ///< module load: waits for the context in practice
-    CodeUnloaded,      ///< module unload: the same, and kernel handles may be reused
-    CodeGone,          ///< a context and its modules end: kernel handles may be reused
-    CaptureBegins,     ///< on `stream`
-    CaptureEnds,       ///< on `stream`
+    None,                ///< nothing to tell the tracker
+    Queue,               ///< `operation` is queued
+    StreamCreated,       ///< handle in `created`, kind in `blocking`
+    StreamDestroyed,     ///< `stream`
+    StreamComplete,      ///< success means that the work of `stream` is complete
+    StreamWaitsEvent,    ///< `stream` waits for `events[0]`
+    StreamWaitsUnknown,  ///< `stream` waits for something that may cover any earlier work
+    EventCreated,        ///< handle in `created`
+    EventDestroyed,      ///< `events[0]`
+    EventRecorded,       ///< `events[0]` on `stream`
+    EventsComplete,      ///< success means that `events` are complete; 0 is none
+    ContextComplete,     ///< success means that the work of the context of `stream` is complete
+    CodeLoaded,          ///< module load: waits for the context in practice
+    CodeUnloaded,        ///< module unload: the same, and kernel handles may be reused
+    CodeGone,            ///< a context and its modules end: kernel handles may be reused
+    CaptureBegins,       ///< on `stream`
+    CaptureEnds,         ///< on `stream`
 };
 
 /// One call between its entry and its return. Reused from call to call, so that the hot path

@@ -142,6 +142,12 @@ constexpr void add_streams(Table& table) {
     ENTRIES_PTSZ(Complete, cuStreamSynchronize, );
     ENTRIES_PTSZ(Complete, cuStreamQuery, );
     ENTRIES_PTSZ(Wait, cuStreamWaitEvent, );
+    ENTRIES_PTSZ(WaitForValue, cuStreamWaitValue32, );
+    ENTRIES_PTSZ(WaitForValue, cuStreamWaitValue32, _v2);
+    ENTRIES_PTSZ(WaitForValue, cuStreamWaitValue64, );
+    ENTRIES_PTSZ(WaitForValue, cuStreamWaitValue64, _v2);
+    ENTRIES_PTSZ(WaitForValueInBatch, cuStreamBatchMemOp, );
+    ENTRIES_PTSZ(WaitForValueInBatch, cuStreamBatchMemOp, _v2);
     ENTRIES_PTSZ(BeginCapture, cuStreamBeginCapture, );
     ENTRIES_PTSZ(BeginCapture, cuStreamBeginCapture, _v2);
     ENTRIES_PTSZ(BeginCapture, cuStreamBeginCaptureToGraph, );

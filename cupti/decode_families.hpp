@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 
@@ -251,6 +252,31 @@ struct OnEvent {
     static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
         call.effect = kEffect;
         call.events[0] = value_of(params.hEvent);
+    }
+};
+
+/// A wait for a value: which writes satisfy it is decided in memory.
+struct WaitForValue {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        use_stream(params.stream, call);
+        call.effect = Effect::StreamWaitsUnknown;
+    }
+};
+
+/// A batch of operations on values in memory, of which only the waits order anything.
+struct WaitForValueInBatch {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        use_stream(params.stream, call);
+        const auto waits = [](const CUstreamBatchMemOpParams& operation) {
+            return operation.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+                   operation.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        };
+        if (params.paramArray != nullptr &&
+            std::any_of(params.paramArray, params.paramArray + params.count, waits)) {
+            call.effect = Effect::StreamWaitsUnknown;
+        }
     }
 };
 

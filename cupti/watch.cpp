@@ -67,6 +67,7 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             }
             break;
         case Effect::StreamWaitsEvent:
+        case Effect::StreamWaitsUnknown:
         case Effect::EventRecorded:
         case Effect::CaptureBegins:
             meet_stream(call);
@@ -132,6 +133,9 @@ void Watch::succeeded(Call& call) {
             break;
         case Effect::StreamWaitsEvent:
             tracker_.stream_waits(call.stream, call.events[0]);
+            break;
+        case Effect::StreamWaitsUnknown:
+            tracker_.stream_waits_for_unknown(call.stream);
             break;
         case Effect::StreamComplete:
         case Effect::ContextComplete:

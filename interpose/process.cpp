@@ -145,6 +145,7 @@ void start_watching() noexcept {
     }
     const StartLock lock;
     if (!decided.load(std::memory_order_relaxed) && !is_disabled()) {
+        remember_standard_error();
         run("cannot watch this program: ", start);
     }
     decided.store(true, std::memory_order_release);

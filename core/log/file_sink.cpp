@@ -1,12 +1,49 @@
 #include "core/log/file_sink.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <optional>
 #include <system_error>
 
 namespace cuward {
+namespace {
+
+/// Writing past a limit on file sizes (RLIMIT_FSIZE) raises SIGXFSZ, which would end the program:
+/// while this lives, the thread does not get it.
+class SizeSignalHeld {
+  public:
+    SizeSignalHeld() {
+        sigemptyset(&signal_);
+        sigaddset(&signal_, SIGXFSZ);
+        pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+    }
+    ~SizeSignalHeld() {
+        if (sigismember(&before_, SIGXFSZ) == 0) {
+            const timespec no_time{};
+            while (sigtimedwait(&signal_, nullptr, &no_time) == -1 && errno == EINTR) {
+            }
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    SizeSignalHeld(const SizeSignalHeld&) = delete;
+    SizeSignalHeld& operator=(const SizeSignalHeld&) = delete;
+
+  private:
+    sigset_t signal_;
+    sigset_t before_;
+};
+
+bool has_size_limit() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+}  // namespace
 
 FileSink::FileSink(const std::string& path) {
     file_ =
@@ -14,6 +51,7 @@ FileSink::FileSink(const std::string& path) {
     if (file_ < 0) {
         throw std::system_error(errno, std::generic_category());
     }
+    has_size_limit_ = has_size_limit();
 }
 
 FileSink::~FileSink() {
@@ -30,6 +68,10 @@ void FileSink::abandon() {
 void FileSink::sink_it_(const spdlog::details::log_msg& message) {
     if (file_ < 0) {
         return;
+    }
+    std::optional<SizeSignalHeld> held;
+    if (has_size_limit_) {
+        held.emplace();
     }
     spdlog::memory_buf_t line;
     line.append(message.payload.begin(), message.payload.end());

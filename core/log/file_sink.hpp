@@ -26,6 +26,7 @@ class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
 
   private:
     int file_ = -1;
+    bool has_size_limit_ = false;
 };
 
 }  // namespace cuward

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,7 +22,10 @@
 namespace cuward {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Time = std::chrono::steady_clock;
+
+std::atomic<ino_t> standard_error{0};  ///< 0: not remembered
+std::atomic<dev_t> standard_error_device{0};
 
 const char* name_of(BlockKind kind) {
     switch (kind) {
@@ -69,7 +73,21 @@ void append(fmt::memory_buffer& out, const LoggedAccess& access) {
 
 }  // namespace
 
+void remember_standard_error() {
+    struct stat status {};
+    if (fstat(STDERR_FILENO, &status) == 0) {
+        standard_error = status.st_ino;
+        standard_error_device = status.st_dev;
+    }
+}
+
 void say(std::string_view line) {
+    struct stat status {};
+    if (standard_error != 0 &&
+        (fstat(STDERR_FILENO, &status) != 0 || status.st_ino != standard_error ||
+         status.st_dev != standard_error_device)) {
+        return;
+    }
     const std::string text = fmt::format("cuward: {}\n", line);
     // Nothing can be done for a person whose standard error is closed.
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -79,7 +97,7 @@ struct Log::State {
     explicit State(const std::string& log_path);
 
     std::int64_t now() const {
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(Time::now() - start).count();
     }
 
     template <typename... Args>
@@ -96,7 +114,7 @@ struct Log::State {
     std::shared_ptr<FileSink> sink;
     std::unique_ptr<spdlog::logger> logger;
     std::atomic<bool> is_open{false};
-    Clock::time_point start = Clock::now();
+    Time::time_point start = Time::now();
 
     mutable std::mutex kernels_mutex;
     std::unordered_map<std::string, KernelId> kernels;

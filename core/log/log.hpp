@@ -78,7 +78,9 @@ class Log {
     std::unique_ptr<State> state_;
 };
 
-/// One line on standard error, as every message of the tool to a person: "cuward: …".
+/// One line on standard error, as every message of the tool to a person: "cuward: …". Silent once
+/// the program has put another file in the place of the one `remember_standard_error` saw.
 void say(std::string_view line);
+void remember_standard_error();
 
 }  // namespace cuward

@@ -204,14 +204,18 @@ void Order::wait(StreamSlot slot, std::uint64_t event) {
         if (is_active(capture)) {
             streams_[slot].capture = capture;
         } else {
-            // A graph records it whenever it runs; what that covers is not known, so nothing is
-            // reported past it.
-            command(slot);
-            streams_[slot].clock.join_implicit(work_of_all());
+            wait_for_unknown(slot);  // a graph records it whenever it runs
         }
     } else if (streams_[slot].capture == 0) {
         command(slot);
         streams_[slot].clock.join(found->second.clock);
+    }
+}
+
+void Order::wait_for_unknown(StreamSlot slot) {
+    if (streams_[slot].capture == 0) {
+        command(slot);
+        streams_[slot].clock.join_implicit(work_of_all());
     }
 }
 
@@ -249,12 +253,6 @@ Clock Order::work_of_stream(StreamSlot slot) const {
             }
         }
     }
-    return work;
-}
-
-Clock Order::work_until(StreamSlot slot, Epoch epoch) const {
-    Clock work = streams_[slot].clock;
-    work.lower(slot, epoch);
     return work;
 }
 

@@ -42,6 +42,9 @@ class Order {
     void record(std::uint64_t event, StreamSlot slot);
     /// Takes the record issued last; an event never recorded makes nothing wait.
     void wait(StreamSlot slot, std::uint64_t event);
+    /// A wait for something that may cover any work queued until now: an implicit edge from all of
+    /// it.
+    void wait_for_unknown(StreamSlot slot);
 
     void begin_capture(StreamSlot slot);
     void end_capture(StreamSlot slot);
@@ -50,8 +53,6 @@ class Order {
     /// What is complete when all work queued on a stream until now is; for the legacy stream that
     /// includes the blocking streams of its context.
     Clock work_of_stream(StreamSlot slot) const;
-    /// What is complete when operation `epoch` of the stream is.
-    Clock work_until(StreamSlot slot, Epoch epoch) const;
     Clock work_of_event(std::uint64_t event) const;
     Clock work_of_context(ContextId context) const;
     Clock work_of_all() const;

@@ -255,6 +255,22 @@ TEST_F(TrackerTest, TwoThreadsThatQueueConflictingWorkAtOnceAreSeen) {
     EXPECT_EQ(found(), (Names{"race proven WAW"}));
 }
 
+TEST_F(TrackerTest, WhatOthersQueueWhileACopyIsAwaitedIsNotCovered) {
+    allocate();
+    PendingOperation awaited;
+    tracker.begin({.kind = OperationKind::Copy,
+                   .api = "cuMemcpyDtoH",
+                   .stream = kLegacy,
+                   .accesses = {},
+                   .completion_to_host = Edge::Documented},
+                  awaited);
+    copy(kBlocking, Access::Write);
+    copy(kLegacy, Access::Read);
+    tracker.end(awaited, true);
+    copy(kFirst, Access::Write);
+    EXPECT_EQ(found(), (Names{"race proven WAW", "race proven WAR"}));
+}
+
 TEST_F(TrackerTest, UseAfterFreeByCopyAndKernel) {
     allocate();
     EXPECT_TRUE(free());

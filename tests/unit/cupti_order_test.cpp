@@ -42,6 +42,25 @@ TEST_F(Effects, OnStreams) {
     EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, end).effect, Effect::CaptureEnds);
 }
 
+TEST_F(Effects, WaitsForValuesInMemory) {
+    cuStreamWaitValue32_v2_params wait{};
+    wait.stream = stream(0x50);
+    const Call& waits = decode(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32_v2, wait);
+    EXPECT_EQ(waits.effect, Effect::StreamWaitsUnknown);
+    EXPECT_EQ(waits.stream.stream, StreamId{0x50});
+
+    std::array<CUstreamBatchMemOpParams, 2> operations{};
+    operations[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    operations[1].operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    cuStreamBatchMemOp_v2_params batch{};
+    batch.paramArray = operations.data();
+    batch.count = 1;
+    EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuStreamBatchMemOp_v2, batch).effect, Effect::None);
+    batch.count = 2;
+    EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuStreamBatchMemOp_v2, batch).effect,
+              Effect::StreamWaitsUnknown);
+}
+
 TEST_F(Effects, OnEvents) {
     CUevent created = nullptr;
     cuEventCreate_params create{};

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +90,33 @@ TEST_F(LogTest, AFolderThatCannotBeWrittenIsOneLine) {
 TEST_F(LogTest, AFullDiskIsOneLine) {
     Log log("/dev/full");
     EXPECT_FALSE(log.is_open()) << "not a new file";
+}
+
+TEST_F(LogTest, ALimitOnFileSizesIsOneLineAndNoSignal) {
+    EXPECT_EXIT(
+        {
+            rlimit limit{};
+            limit.rlim_cur = limit.rlim_max = 100;
+            setrlimit(RLIMIT_FSIZE, &limit);
+            Log log(path);
+            for (int i = 0; i < 100; ++i) {
+                log.note("a line of some length");
+            }
+            std::exit(log.is_open() ? 1 : 0);
+        },
+        ::testing::ExitedWithCode(0), "the log ends here");
+}
+
+TEST_F(LogTest, MessagesGoToNoFileOfThePrograms) {
+    EXPECT_EXIT(
+        {
+            remember_standard_error();
+            const int file = open((folder + "/mine").c_str(), O_WRONLY | O_CREAT, 0600);
+            dup2(file, STDERR_FILENO);
+            say("not in this file");
+            std::exit(std::filesystem::file_size(folder + "/mine") == 0 ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(LogTest, AnAbandonedLogStaysAsItIs) {

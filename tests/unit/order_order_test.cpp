@@ -296,6 +296,16 @@ TEST_F(OrderTest, WhatAnEventRecordedByAGraphCoversIsNotKnown) {
     EXPECT_LT(order.clock(b).documented[a], first);
 }
 
+TEST_F(OrderTest, AWaitForAValueInMemoryMayCoverAllEarlierWork) {
+    const Epoch first = order.next(a);
+    order.wait_for_unknown(b);
+    const Epoch late = order.next(a);
+    order.next(b);
+    EXPECT_GE(order.clock(b).known[a], first);
+    EXPECT_LT(order.clock(b).known[a], late);
+    EXPECT_LT(order.clock(b).documented[a], first);
+}
+
 TEST_F(OrderTest, AReusedSlotKeepsTheOrderOfItsOldWork) {
     const Epoch old = order.next(a);
     order.host_joins(order.work_of_stream(a));
