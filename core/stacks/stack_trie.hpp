@@ -29,7 +29,9 @@ class StackTrie {
     void clear();
     std::size_t size() const { return nodes_.size() - 1; }
 
-    static constexpr std::size_t kMaxNodes = 16384;
+    /// Room for some thousand stacks of a training step, which share little beyond their innermost
+    /// frames; about 64 bytes each, taken as needed.
+    static constexpr std::size_t kMaxNodes = std::size_t{1} << 18;
 
   private:
     using NodeIndex = std::uint32_t;  ///< 0: none, and the root

@@ -14,7 +14,8 @@ struct StackWord {
     bool operator==(const StackWord&) const = default;
 };
 
-constexpr std::size_t kMaxFrames = 64;
+/// Every frame costs each launch a load or two. A dozen are the runtime's and the driver's.
+constexpr std::size_t kMaxFrames = 40;
 
 struct UnwoundStack {
     std::size_t frame_count = 0;

@@ -49,6 +49,36 @@ void captured_alternating(benchmark::State& state) {
 }
 BENCHMARK(captured_alternating);
 
+/// Of two call sites at each level, the bits of `path` choose one.
+template <typename Function>
+__attribute__((noinline)) std::uint64_t along(std::uint64_t path, int depth,
+                                              const Function& function) {
+    if (depth == 0) {
+        return function();
+    }
+    const std::uint64_t bit = (path >> (depth % 16)) & 1;
+    const std::uint64_t result =
+        bit == 0 ? along(path, depth - 1, function) : along(path, depth - 1, function) + 1;
+    asm volatile("" ::: "memory");  // no tail call
+    return result;
+}
+
+/// As many different deep stacks in turn as a training step launches from; all must stay known.
+void captured_training_step(benchmark::State& state) {
+    Log log("");
+    Stacks stacks(log);
+    std::uint64_t sum = 0;
+    const auto capture = [&] { return static_cast<std::uint64_t>(stacks.capture()); };
+    for (auto step : state) {
+        for (std::uint64_t path = 0; path < 600; ++path) {
+            sum += along(path, 50, capture);
+        }
+    }
+    benchmark::DoNotOptimize(sum);
+    state.SetItemsProcessed(600 * static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(captured_training_step);
+
 void unwound(benchmark::State& state) {
     at_depth(state.range(0), [&] {
         std::uint64_t frames = 0;
