@@ -6,38 +6,30 @@
 
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <optional>
 #include <system_error>
+
+#include "core/log/held_signal.hpp"
 
 namespace cuward {
 namespace {
 
-/// Writing past a limit on file sizes (RLIMIT_FSIZE) raises SIGXFSZ, which would end the program:
-/// while this lives, the thread does not get it.
-class SizeSignalHeld {
-  public:
-    SizeSignalHeld() {
-        sigemptyset(&signal_);
-        sigaddset(&signal_, SIGXFSZ);
-        pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-    }
-    ~SizeSignalHeld() {
-        if (sigismember(&before_, SIGXFSZ) == 0) {
-            const timespec no_time{};
-            while (sigtimedwait(&signal_, nullptr, &no_time) == -1 && errno == EINTR) {
-            }
-        }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-    SizeSignalHeld(const SizeSignalHeld&) = delete;
-    SizeSignalHeld& operator=(const SizeSignalHeld&) = delete;
+[[noreturn]] void fail(int error) {
+    throw std::system_error(error, std::generic_category());
+}
 
-  private:
-    sigset_t signal_;
-    sigset_t before_;
-};
+/// Programs take the lowest descriptors for granted, standard output's when they closed it.
+int out_of_the_way(int file) {
+    constexpr int kUnlikelyWanted = 200;
+    const int moved = fcntl(file, F_DUPFD_CLOEXEC, kUnlikelyWanted);
+    if (moved < 0) {
+        return file;
+    }
+    close(file);
+    return moved;
+}
 
+/// Writing past a limit on file sizes raises SIGXFSZ, which would end the program.
 bool has_size_limit() {
     rlimit limit{};
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -46,12 +38,12 @@ bool has_size_limit() {
 }  // namespace
 
 FileSink::FileSink(const std::string& path) {
-    file_ =
+    const int file =
         open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file_ < 0) {
-        throw std::system_error(errno, std::generic_category());
+    if (file < 0) {
+        fail(errno);
     }
-    has_size_limit_ = has_size_limit();
+    file_ = OwnFile(out_of_the_way(file));
 }
 
 FileSink::~FileSink() {
@@ -59,19 +51,22 @@ FileSink::~FileSink() {
 }
 
 void FileSink::abandon() {
-    if (file_ >= 0) {
-        close(file_);
-        file_ = -1;
+    if (file_.is_same()) {
+        close(file_.descriptor());
     }
+    file_ = OwnFile();
 }
 
 void FileSink::sink_it_(const spdlog::details::log_msg& message) {
-    if (file_ < 0) {
+    if (!file_.is_known()) {
         return;
     }
-    std::optional<SizeSignalHeld> held;
-    if (has_size_limit_) {
-        held.emplace();
+    if (!file_.is_same()) {
+        fail(EBADF);
+    }
+    std::optional<HeldSignal> held;
+    if (has_size_limit()) {
+        held.emplace(SIGXFSZ);
     }
     spdlog::memory_buf_t line;
     line.append(message.payload.begin(), message.payload.end());
@@ -79,9 +74,9 @@ void FileSink::sink_it_(const spdlog::details::log_msg& message) {
     const char* next = line.data();
     std::size_t left = line.size();
     while (left > 0) {
-        const ssize_t written = write(file_, next, left);
+        const ssize_t written = write(file_.descriptor(), next, left);
         if (written < 0 && errno != EINTR) {
-            throw std::system_error(errno, std::generic_category());
+            fail(errno);
         }
         const auto advance = static_cast<std::size_t>(written < 0 ? 0 : written);
         next += advance;

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "core/log/own_file.hpp"
+
 namespace cuward {
 
 class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
@@ -25,8 +27,7 @@ class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
     void flush_() override {}
 
   private:
-    int file_ = -1;
-    bool has_size_limit_ = false;
+    OwnFile file_;
 };
 
 }  // namespace cuward

@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <mutex>
 #include <system_error>
 #include <unordered_map>
 
 #include "core/log/file_sink.hpp"
+#include "core/log/held_signal.hpp"
 #include "core/log/json_text.hpp"
+#include "core/log/own_file.hpp"
 #include "core/log/process.hpp"
 
 #ifndef CUWARD_VERSION
@@ -24,8 +26,7 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-std::atomic<ino_t> standard_error{0};  ///< 0: not remembered
-std::atomic<dev_t> standard_error_device{0};
+std::atomic<const OwnFile*> standard_error{nullptr};  ///< null: not remembered
 
 const char* name_of(BlockKind kind) {
     switch (kind) {
@@ -74,22 +75,18 @@ void append(fmt::memory_buffer& out, const LoggedAccess& access) {
 }  // namespace
 
 void remember_standard_error() {
-    struct stat status {};
-    if (fstat(STDERR_FILENO, &status) == 0) {
-        standard_error = status.st_ino;
-        standard_error_device = status.st_dev;
-    }
+    static const OwnFile found(STDERR_FILENO);
+    standard_error = &found;
 }
 
 void say(std::string_view line) {
-    struct stat status {};
-    if (standard_error != 0 &&
-        (fstat(STDERR_FILENO, &status) != 0 || status.st_ino != standard_error ||
-         status.st_dev != standard_error_device)) {
+    const OwnFile* const expected = standard_error;
+    if (expected != nullptr && !expected->is_same()) {
         return;
     }
     const std::string text = fmt::format("cuward: {}\n", line);
-    // Nothing can be done for a person whose standard error is closed.
+    // Nobody may be reading, which is no reason for the program to end.
+    const HeldSignal held(SIGPIPE);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 

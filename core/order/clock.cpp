@@ -31,4 +31,13 @@ bool Timeline::join(const Timeline& other) {
     return newer;
 }
 
+bool Timeline::covers(const Timeline& other) const {
+    for (std::size_t slot = 0; slot < other.epochs_.size(); ++slot) {
+        if (other.epochs_[slot] > (*this)[static_cast<StreamSlot>(slot)]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace cuward

@@ -20,6 +20,8 @@ class Timeline {
     void lower(StreamSlot slot, Epoch epoch);
     /// Returns whether anything became newer.
     bool join(const Timeline& other);
+    /// Whether all that `other` knows is known here.
+    bool covers(const Timeline& other) const;
 
   private:
     std::vector<Epoch> epochs_;

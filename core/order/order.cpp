@@ -94,7 +94,7 @@ StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind) {
 // later operation is ordered after that work anyway, so going on with its epochs invents no order.
 StreamSlot Order::free_slot() {
     for (std::size_t i = 0; i < retired_.size(); ++i) {
-        if (host_.documented[retired_[i]] >= streams_[retired_[i]].last) {
+        if (host_.documented.covers(streams_[retired_[i]].clock.documented)) {
             return reuse(i);
         }
     }
