@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "core/report/frames.hpp"
 #include "core/report/text.hpp"
 
 namespace cuward::report {
@@ -23,10 +24,13 @@ bool in_library_header(const Frame& frame) {
 }
 
 // The frame that a sentence points at: the innermost one with a source line, a line of the
-// program's own rather than one of a library's header; without lines the innermost.
+// program's own rather than one of a library or of a library's header; without lines the innermost.
 const Frame* spoken_frame(const Stack& stack) {
     const Frame* spoken = nullptr;
     for (const Frame& frame : stack.frames) {
+        if (is_system_module(frame.module) || is_cuda_or_tool_module(frame.module)) {
+            continue;
+        }
         if (frame.line != 0 && !in_library_header(frame)) {
             return &frame;
         }
@@ -34,7 +38,7 @@ const Frame* spoken_frame(const Stack& stack) {
             spoken = &frame;
         }
     }
-    return spoken;
+    return spoken != nullptr || stack.frames.empty() ? spoken : &stack.frames.front();
 }
 
 std::string spoken_place(const Stack& stack) {
