@@ -1,22 +1,10 @@
 // Stream-ordered memory: cuMemAllocAsync and its relatives, in both meanings of stream 0.
 #include "interpose/driver_library.hpp"
+#include "interpose/stream_argument.hpp"
 #include "interpose/watched_call.hpp"
 
 namespace cuward {
 namespace {
-
-/// The stream a call names, with handle 0 replaced by what it means at this entry point.
-CUstream named_stream(CUstream stream, StreamId default_stream) {
-    return stream != nullptr ? stream : reinterpret_cast<CUstream>(default_stream);
-}
-
-StreamId id_of(CUstream stream) {
-    return StreamId{reinterpret_cast<std::uint64_t>(stream)};
-}
-
-StreamRef stream_of(const DriverState::Current& place, CUstream stream) {
-    return {.context = place.context, .stream = id_of(stream)};
-}
 
 /// Where a stream-ordered call is made, if it is one to be tracked: in a capture it builds a graph
 /// node and nothing is allocated or freed now.

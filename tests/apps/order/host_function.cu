@@ -1,25 +1,39 @@
-// A host function is an operation of its stream: an event recorded after it covers what was before.
+// A host function is an operation of its stream: once it has run, the host knows the work before it
+// complete.
+#include <atomic>
+
 #include "app.hpp"
 #include "kernels.hpp"
 
-void count_up(void* counter) {
-    ++*static_cast<int*>(counter);
+struct Signals {
+    std::atomic<bool> may_run{false};
+    std::atomic<bool> has_run{false};
+};
+
+void signal(void* data) {
+    auto* signals = static_cast<Signals*>(data);
+    while (!signals->may_run) {
+    }
+    signals->has_run = true;
 }
 
 int main() {
     Stream writer, reader;
-    int calls = 0;
+    Signals signals;
     float *data, *out;
     CHECK(cudaMalloc(&data, kBytes));  // ALLOC
     CHECK(cudaMalloc(&out, kBytes));
 
     fill<<<kGrid, kThreads, 0, writer>>>(data, kCount, 1.0F);  // FIRST
-    CHECK(cudaLaunchHostFunc(writer, count_up, &calls));
+    CHECK(cudaLaunchHostFunc(writer, signal, &signals));
 #ifdef FIXED
-    order(writer, reader);
+    signals.may_run = true;
+    while (!signals.has_run) {
+    }
 #endif
     copy_all<<<kGrid, kThreads, 0, reader>>>(data, out, kCount);  // SECOND
+    signals.may_run = true;
     const int status = finish({data, out});
-    std::printf("%d call\n", calls);
+    std::printf("%s\n", signals.has_run ? "it ran" : "it never ran");
     return status;
 }

@@ -1,0 +1,38 @@
+// A stream callback that has run tells the host that the work before it is complete.
+#include <atomic>
+
+#include "app.hpp"
+#include "kernels.hpp"
+
+struct Signals {
+    std::atomic<bool> may_run{false};
+    std::atomic<bool> has_run{false};
+};
+
+void signal(cudaStream_t, cudaError_t, void* data) {
+    auto* signals = static_cast<Signals*>(data);
+    while (!signals->may_run) {
+    }
+    signals->has_run = true;
+}
+
+int main() {
+    Stream writer, reader;
+    Signals signals;
+    float *data, *out;
+    CHECK(cudaMalloc(&data, kBytes));  // ALLOC
+    CHECK(cudaMalloc(&out, kBytes));
+
+    fill<<<kGrid, kThreads, 0, writer>>>(data, kCount, 1.0F);  // FIRST
+    CHECK(cudaStreamAddCallback(writer, signal, &signals, 0));
+#ifdef FIXED
+    signals.may_run = true;
+    while (!signals.has_run) {
+    }
+#endif
+    copy_all<<<kGrid, kThreads, 0, reader>>>(data, out, kCount);  // SECOND
+    signals.may_run = true;
+    const int status = finish({data, out});
+    std::printf("%s\n", signals.has_run ? "it ran" : "it never ran");
+    return status;
+}
