@@ -38,8 +38,8 @@ struct Call {
     const char* api = "";  ///< driver function, a string that lives for ever
     StreamRef stream;
     bool blocking = true;
-    std::array<std::uint64_t, 2> events{};
-    const void* created = nullptr;  ///< where the driver stores the handle it creates
+    std::array<std::uint64_t, 2> events{};  ///< of a graph's launch the executable graph
+    const void* created = nullptr;          ///< where the driver stores the handle it creates
     /// For Effect::Queue; `accesses` is what `operation.accesses` will refer to.
     Operation operation;
     std::vector<MemoryAccess> accesses;

@@ -63,13 +63,13 @@ constexpr void add_plain(Table& table, std::uint32_t number, const char* api) {
 
 constexpr void add_launches(Table& table) {
     using HostFunction = QueueOnly<OperationKind::HostFunction>;
-    using Graph = QueueOnly<OperationKind::Graph>;
     ENTRIES_PTSZ(LaunchKernel, cuLaunchKernel, );
     ENTRIES_PTSZ(LaunchKernel, cuLaunchCooperativeKernel, );
     ENTRIES_PTSZ(LaunchKernelEx, cuLaunchKernelEx, );
     ENTRIES_PTSZ(HostFunction, cuLaunchHostFunc, );
     ENTRIES_PTSZ(HostFunction, cuStreamAddCallback, );
-    ENTRIES_PTSZ(Graph, cuGraphLaunch, );
+    ENTRIES_PTSZ(GraphLaunch, cuGraphLaunch, );
+    ENTRY(GraphExecEnd, cuGraphExecDestroy, );
 }
 
 constexpr void add_copies(Table& table) {

@@ -97,6 +97,29 @@ struct QueueOnly {
     }
 };
 
+/// A graph's launch; launches of one executable graph come after each other, as if each recorded an
+/// event that the next waits for (Driver API manual, cuGraphLaunch).
+struct GraphLaunch {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        queue(params, OperationKind::Graph, call);
+        if constexpr (requires { params.hGraphExec; }) {
+            call.events[0] = value_of(params.hGraphExec);
+        } else {
+            call.events[0] = value_of(params.hGraph);
+        }
+    }
+};
+
+/// The end of an executable graph, whose handle may be given out again.
+struct GraphExecEnd {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::EventDestroyed;
+        call.events[0] = value_of(params.hGraphExec);
+    }
+};
+
 // --- copies -------------------------------------------------------------------------------------
 
 /// 1D copies: the names of the two fields tell what is declared about either side.

@@ -89,6 +89,9 @@ void Watch::begin_operation(Call& call) {
         operation.stack = site.stack;
         operation.thread = site.thread;
     }
+    if (call.events[0] != 0) {
+        tracker_.stream_waits(call.stream, call.events[0]);  // the last launch of the same graph
+    }
     session_.begin(operation, call.pending);
 }
 
@@ -109,7 +112,11 @@ void Watch::meet_stream(const Call& call) {
 
 void Watch::leave(Call& call, int result) {
     if (call.effect == Effect::Queue) {
+        const bool runs = call.pending.active && result == CUDA_SUCCESS;
         session_.end(call.pending, result == CUDA_SUCCESS);
+        if (runs && call.events[0] != 0) {
+            tracker_.event_recorded(call.events[0], call.stream);
+        }
     } else if (call.effect == Effect::CaptureEnds) {
         if (!capture_goes_on(result)) {
             tracker_.capture_ended(call.stream);

@@ -73,6 +73,12 @@ class WatchTest : public testing::Test {
         params.hStream = stream(handle);
         call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, params, result);
     }
+    void launch_graph(std::uint64_t graph, std::uint64_t handle) {
+        cuGraphLaunch_params params{};
+        params.hGraph = reinterpret_cast<CUgraphExec>(graph);
+        params.hStream = stream(handle);
+        call(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, params);
+    }
     std::uint64_t races() { return session.tracker().totals().races; }
 
     Session session{DriverApi{}, ""};
@@ -92,6 +98,32 @@ TEST_F(WatchTest, AnEventOrders) {
     wait(kSecond);
     write(kSecond);
     EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(WatchTest, LaunchesOfOneGraphComeAfterEachOther) {
+    write(kFirst);
+    launch_graph(0x71, kFirst);
+    launch_graph(0x71, kSecond);
+    write(kSecond);
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(WatchTest, LaunchesOfTwoGraphsDoNot) {
+    write(kFirst);
+    launch_graph(0x71, kFirst);
+    launch_graph(0x72, kSecond);
+    write(kSecond);
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(WatchTest, AReusedGraphHandleIsAnotherGraph) {
+    write(kFirst);
+    launch_graph(0x71, kFirst);
+    cuGraphExecDestroy_params params{.hGraphExec = reinterpret_cast<CUgraphExec>(0x71)};
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy, params);
+    launch_graph(0x71, kSecond);
+    write(kSecond);
+    EXPECT_EQ(races(), 1U);
 }
 
 TEST_F(WatchTest, WhatFailedOrdersNothing) {
