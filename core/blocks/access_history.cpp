@@ -9,10 +9,6 @@ bool conflict(const PastAccess& a, const PastAccess& b) {
 }
 
 bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier) {
-    // A kernel surely touches what its pointer points to, and nothing else for certain.
-    if (!next.range_exact && (earlier.range_exact || next.range.lo != earlier.range.lo)) {
-        return false;
-    }
     if (!next.direction_known && earlier.direction_known) {
         return false;
     }
@@ -22,6 +18,12 @@ bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier
         return false;
     }
     return covers(next.range, earlier.range);
+}
+
+std::size_t AccessHistory::size() const {
+    return static_cast<std::size_t>(
+        std::count_if(accesses_.begin(), accesses_.end(),
+                      [](const PastAccess& access) { return access.replaced_by == 0; }));
 }
 
 std::size_t AccessHistory::next_victim(StreamSlot slot) {
@@ -38,6 +40,11 @@ void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {
     std::erase_if(accesses_, [&](const PastAccess& access) {
         return access.slot == slot && access.epoch == epoch;
     });
+    for (PastAccess& access : accesses_) {
+        if (access.replaced_by == epoch && access.replaced_by_slot == slot) {
+            access.replaced_by = 0;
+        }
+    }
 }
 
 }  // namespace cuward

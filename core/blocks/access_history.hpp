@@ -23,6 +23,9 @@ struct PastAccess {
     Access access = Access::ReadWrite;
     bool direction_known = true;
     bool range_exact = true;
+    /// Epoch on `replaced_by_slot` of the access that stands for this one since, 0 while none does.
+    Epoch replaced_by = 0;
+    StreamSlot replaced_by_slot = 0;
 };
 
 /// Whether two accesses can disturb each other at all.
@@ -36,28 +39,35 @@ class AccessHistory {
     /// Calls `unordered(earlier)` for every past access that conflicts with `next` and that the
     /// clock of its stream, `clock`, does not know complete by documented edges; then adds `next`
     /// and drops what can no longer matter: what the host knows complete, and what `next` stands
-    /// for.
+    /// for. The latter stays aside until the access after, in case the operation of `next` fails.
     template <typename Visit>
     void add(const PastAccess& next, const Clock& clock, const Clock& host, Visit&& unordered) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < accesses_.size(); ++i) {
-            const PastAccess& earlier = accesses_[i];
-            const bool is_complete = host.documented[earlier.slot] >= earlier.epoch;
-            const bool is_ordered =
-                earlier.slot == next.slot || clock.documented[earlier.slot] >= earlier.epoch;
-            if (!is_complete && !is_ordered && conflict(earlier, next)) {
-                unordered(earlier);
-            }
-            if (is_complete || (is_ordered && stands_for(next, earlier))) {
+        PastAccess* const first = accesses_.data();
+        PastAccess* const last = first + accesses_.size();
+        PastAccess* kept = first;
+        for (PastAccess* earlier = first; earlier != last; ++earlier) {
+            // Of two accesses of one operation, both may stand for the same one.
+            const bool is_replaced = earlier->replaced_by != 0 && !is_by(*earlier, next);
+            if (is_replaced || host.documented[earlier->slot] >= earlier->epoch) {
                 continue;
             }
-            if (kept != i) {
-                accesses_[kept] = earlier;
+            const bool is_ordered =
+                earlier->slot == next.slot || clock.documented[earlier->slot] >= earlier->epoch;
+            if (!is_ordered && conflict(*earlier, next)) {
+                unordered(*earlier);
+            }
+            if (is_ordered && earlier->replaced_by == 0 && may_stand_for(next, *earlier) &&
+                stands_for(next, *earlier)) {
+                earlier->replaced_by = next.epoch;
+                earlier->replaced_by_slot = next.slot;
+            }
+            if (kept != earlier) {
+                *kept = *earlier;
             }
             ++kept;
         }
-        accesses_.resize(kept);
-        if (kept < kMost) {
+        accesses_.resize(static_cast<std::size_t>(kept - first));
+        if (accesses_.size() < kMost) {
             accesses_.push_back(next);
         } else {
             accesses_[next_victim(next.slot)] = next;
@@ -68,18 +78,28 @@ class AccessHistory {
     template <typename Visit>
     void for_each_outstanding(const Timeline& complete, Visit&& visit) const {
         for (const PastAccess& access : accesses_) {
-            if (complete[access.slot] < access.epoch) {
+            if (access.replaced_by == 0 && complete[access.slot] < access.epoch) {
                 visit(access);
             }
         }
     }
 
-    /// Forgets the accesses of an operation that was not queued after all.
+    /// Forgets the accesses of an operation that was not queued after all; what they stood for
+    /// counts again.
     void withdraw(StreamSlot slot, Epoch epoch);
 
-    std::size_t size() const { return accesses_.size(); }
+    /// Accesses that count.
+    std::size_t size() const;
 
   private:
+    static bool is_by(const PastAccess& replaced, const PastAccess& by) {
+        return replaced.replaced_by == by.epoch && replaced.replaced_by_slot == by.slot;
+    }
+    /// A kernel surely touches what its pointer points to, and nothing else for certain. Looked at
+    /// first, as blocks have many accesses at other addresses.
+    static bool may_stand_for(const PastAccess& next, const PastAccess& earlier) {
+        return next.range_exact || (!earlier.range_exact && next.range.lo == earlier.range.lo);
+    }
     /// Whether every later access that would be a hazard against `earlier`, which is ordered before
     /// `next`, would be one against `next` too, and no less certain a one.
     static bool stands_for(const PastAccess& next, const PastAccess& earlier);

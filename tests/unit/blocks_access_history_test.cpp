@@ -115,5 +115,22 @@ TEST_F(AccessHistoryTest, AWithdrawnAccessNeverHappened) {
     EXPECT_TRUE(add(access(1, 1, Access::Write)).empty());
 }
 
+TEST_F(AccessHistoryTest, WhatAWithdrawnAccessStoodForCountsAgain) {
+    add(access(0, 1, Access::Write));
+    add(access(0, 2, Access::Write));
+    EXPECT_EQ(history.size(), 1U);
+    history.withdraw(0, 2);
+    EXPECT_EQ(add(access(1, 1, Access::Read)), (std::vector<Epoch>{1}));
+}
+
+TEST_F(AccessHistoryTest, AnAccessThatIsStoodForMeetsNothing) {
+    add(access(0, 1, Access::Write));
+    add(access(0, 2, Access::Write));
+    EXPECT_EQ(add(access(1, 1, Access::Read)), (std::vector<Epoch>{2}));
+    history.for_each_outstanding(Timeline{}, [](const PastAccess& outstanding) {
+        EXPECT_FALSE(outstanding.slot == 0 && outstanding.epoch == 1);
+    });
+}
+
 }  // namespace
 }  // namespace cuward
