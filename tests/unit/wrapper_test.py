@@ -193,8 +193,8 @@ class WrapperTest(unittest.TestCase):
 
     def test_the_library_gets_its_environment(self):
         _, out, _ = self.check("--log-dir", "logs", "--", "sh", "-c",
-                               'cd /; echo "$CUWARD_SUMMARY $CUWARD_MODE $CUWARD_LOG_DIR"', cwd=self.folder)
-        self.assertEqual(out, f"0 check {self.folder}/logs\n")
+                               'cd /; echo "$CUWARD_SUMMARY $CUWARD_LOG_DIR"', cwd=self.folder)
+        self.assertEqual(out, f"0 {self.folder}/logs\n")
 
     def test_a_program_with_an_equals_sign_in_its_name(self):
         program = self.folder / "a=b"
