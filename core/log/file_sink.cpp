@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <system_error>
@@ -28,6 +29,9 @@ int out_of_the_way(int file) {
     close(file);
     return moved;
 }
+
+/// A look costs as much as a write, and programs that allocate write many thousand lines a second.
+constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 /// Writing past a limit on file sizes raises SIGXFSZ, which would end the program.
 bool has_size_limit() {
@@ -57,15 +61,23 @@ void FileSink::abandon() {
     file_ = OwnFile();
 }
 
+void FileSink::look_around() {
+    if (!file_.is_same()) {
+        fail(EBADF);
+    }
+    has_size_limit_ = has_size_limit();
+}
+
 void FileSink::sink_it_(const spdlog::details::log_msg& message) {
     if (!file_.is_known()) {
         return;
     }
-    if (!file_.is_same()) {
-        fail(EBADF);
+    if (message.time - looked_ > kBetweenLooks) {
+        look_around();
+        looked_ = message.time;
     }
     std::optional<HeldSignal> held;
-    if (has_size_limit()) {
+    if (has_size_limit_) {
         held.emplace(SIGXFSZ);
     }
     spdlog::memory_buf_t line;

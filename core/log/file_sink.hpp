@@ -27,7 +27,13 @@ class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
     void flush_() override {}
 
   private:
+    /// Asks the system whether the file is still ours and may grow; throws std::system_error if
+    /// not.
+    void look_around();
+
     OwnFile file_;
+    spdlog::log_clock::time_point looked_;
+    bool has_size_limit_ = false;
 };
 
 }  // namespace cuward
