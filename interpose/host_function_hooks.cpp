@@ -31,7 +31,8 @@ std::unique_ptr<Awaited<Function>> awaited(Function function, void* data,
                                    : tool->driver.owner_of(stream);
             if (place) {
                 Clock before = tool->session.tracker().work_of_stream(stream_of(*place, stream));
-                made.reset(new Awaited<Function>{function, data, std::move(before)});
+                made = std::make_unique<Awaited<Function>>(
+                    Awaited<Function>{function, data, std::move(before)});
             }
         });
     }
