@@ -1,20 +1,11 @@
 // A host function is an operation of its stream: once it has run, the host knows the work before it
 // complete.
-#include <atomic>
-
 #include "app.hpp"
 #include "kernels.hpp"
-
-struct Signals {
-    std::atomic<bool> may_run{false};
-    std::atomic<bool> has_run{false};
-};
+#include "signals.hpp"
 
 void signal(void* data) {
-    auto* signals = static_cast<Signals*>(data);
-    while (!signals->may_run) {
-    }
-    signals->has_run = true;
+    static_cast<Signals*>(data)->run();
 }
 
 int main() {
@@ -27,9 +18,7 @@ int main() {
     fill<<<kGrid, kThreads, 0, writer>>>(data, kCount, 1.0F);  // FIRST
     CHECK(cudaLaunchHostFunc(writer, signal, &signals));
 #ifdef FIXED
-    signals.may_run = true;
-    while (!signals.has_run) {
-    }
+    signals.let_run_and_wait();
 #endif
     copy_all<<<kGrid, kThreads, 0, reader>>>(data, out, kCount);  // SECOND
     signals.may_run = true;

@@ -1,19 +1,10 @@
 // A stream callback that has run tells the host that the work before it is complete.
-#include <atomic>
-
 #include "app.hpp"
 #include "kernels.hpp"
-
-struct Signals {
-    std::atomic<bool> may_run{false};
-    std::atomic<bool> has_run{false};
-};
+#include "signals.hpp"
 
 void signal(cudaStream_t, cudaError_t, void* data) {
-    auto* signals = static_cast<Signals*>(data);
-    while (!signals->may_run) {
-    }
-    signals->has_run = true;
+    static_cast<Signals*>(data)->run();
 }
 
 int main() {
@@ -26,9 +17,7 @@ int main() {
     fill<<<kGrid, kThreads, 0, writer>>>(data, kCount, 1.0F);  // FIRST
     CHECK(cudaStreamAddCallback(writer, signal, &signals, 0));
 #ifdef FIXED
-    signals.may_run = true;
-    while (!signals.has_run) {
-    }
+    signals.let_run_and_wait();
 #endif
     copy_all<<<kGrid, kThreads, 0, reader>>>(data, out, kCount);  // SECOND
     signals.may_run = true;
