@@ -1,32 +1,35 @@
 #include "core/session.hpp"
 
+#include "core/resource/resource_stack.hpp"
 #include "core/thread_id.hpp"
 
 namespace cuward {
 
 constinit thread_local int ToolScope::depth_ = 0;
 
-Session::Session(const DriverApi& driver, const std::string& log_path)
-    : driver_(driver), log_(log_path), stacks_(log_), tracker_(log_) {}
+Session::Session(const DriverApi& driver, const std::string& log_path, const Settings& settings)
+    : driver_(driver), settings_(settings), log_(log_path), stacks_(log_), tracker_(log_) {}
 
 Session::~Session() {
-    for (std::atomic<DirectCudaResource*>& resource : resources_) {
+    for (std::atomic<DeviceMemoryResource*>& resource : resources_) {
         delete resource.load();
     }
 }
 
-DirectCudaResource* Session::resource(int device_ordinal) {
+DeviceMemoryResource* Session::resource(int device_ordinal) {
     if (device_ordinal < 0 || device_ordinal >= kMaxDevices) {
         return nullptr;
     }
-    std::atomic<DirectCudaResource*>& place = resources_[static_cast<std::size_t>(device_ordinal)];
-    DirectCudaResource* resource = place.load(std::memory_order_acquire);
+    std::atomic<DeviceMemoryResource*>& place =
+        resources_[static_cast<std::size_t>(device_ordinal)];
+    DeviceMemoryResource* resource = place.load(std::memory_order_acquire);
     if (resource == nullptr) {
         const std::lock_guard lock(resources_mutex_);
         resource = place.load(std::memory_order_relaxed);
         if (resource == nullptr) {
-            resource =
-                new DirectCudaResource(CudaDevice(driver_, &observed_order()), device_ordinal);
+            resource = make_resource_stack(CudaDevice(driver_, &observed_order()), device_ordinal,
+                                           settings_)
+                           .release();
             place.store(resource, std::memory_order_release);
         }
     }

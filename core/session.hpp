@@ -1,5 +1,5 @@
-// Everything the tool holds for one watched process: log, stacks, tracker, and one memory resource
-// a device.
+// Everything the tool holds for one watched process: log, stacks, tracker, and one stack of
+// memory resources a device.
 #pragma once
 
 #include <array>
@@ -9,7 +9,9 @@
 #include <string>
 
 #include "core/log/log.hpp"
-#include "core/resource/direct_cuda_resource.hpp"
+#include "core/resource/device_memory_resource.hpp"
+#include "core/resource/driver_api.hpp"
+#include "core/settings.hpp"
 #include "core/stacks/stacks.hpp"
 #include "core/tracker.hpp"
 
@@ -31,7 +33,7 @@ class ToolScope {
 
 class Session {
   public:
-    Session(const DriverApi& driver, const std::string& log_path);
+    Session(const DriverApi& driver, const std::string& log_path, const Settings& settings = {});
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -40,9 +42,10 @@ class Session {
     Stacks& stacks() { return stacks_; }
     Tracker& tracker() { return tracker_; }
     const DriverApi& driver() const { return driver_; }
+    const Settings& settings() const { return settings_; }
 
-    /// The resource of a device, made at its first use; null for an ordinal no driver gives.
-    DirectCudaResource* resource(int device_ordinal);
+    /// The resources of a device, made at their first use; null for an ordinal no driver gives.
+    DeviceMemoryResource* resource(int device_ordinal);
 
     /// Place of the call being made, for the log.
     CallSite site(const char* api);
@@ -54,12 +57,13 @@ class Session {
 
   private:
     DriverApi driver_;
+    Settings settings_;
     Log log_;
     Stacks stacks_;
     Tracker tracker_;
     std::mutex resources_mutex_;
     static constexpr int kMaxDevices = 128;
-    std::array<std::atomic<DirectCudaResource*>, kMaxDevices> resources_{};
+    std::array<std::atomic<DeviceMemoryResource*>, kMaxDevices> resources_{};
 };
 
 }  // namespace cuward

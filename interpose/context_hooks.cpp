@@ -8,12 +8,12 @@ namespace {
 void end_context(Tool& tool, ContextId context, const char* api) {
     tool.session.tracker().context_ended(
         context, tool.session.site(api), [&](const BlockId& block) {
-            if (DirectCudaResource* const resource = resource_of(tool, block)) {
+            if (DeviceMemoryResource* const resource = resource_of(tool, block)) {
                 (void)resource->forget(block);  // one that is gone already is as good as forgotten
             }
         });
     for (int device = 0; device < tool.driver.device_count(); ++device) {
-        if (DirectCudaResource* const resource = tool.session.resource(device)) {
+        if (DeviceMemoryResource* const resource = tool.session.resource(device)) {
             resource->forget_context(context);
         }
     }

@@ -9,7 +9,7 @@ namespace {
 /// to be asked itself, because it will refuse: then its own words count.
 void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUresult>& result) {
     const auto here = tool.driver.current();
-    DirectCudaResource* const resource = here ? tool.session.resource(here->device) : nullptr;
+    DeviceMemoryResource* const resource = here ? tool.session.resource(here->device) : nullptr;
     if (resource == nullptr || ptr == nullptr || bytes == 0) {
         return;
     }
@@ -27,7 +27,7 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUr
 }
 
 /// A block of the resource's, given back by cuMemFree whatever call it came from.
-std::optional<CUresult> deallocate(DirectCudaResource& resource, const BlockId& block) {
+std::optional<CUresult> deallocate(DeviceMemoryResource& resource, const BlockId& block) {
     return driver_answer(resource.deallocate_synchronously(named_block(block)));
 }
 

@@ -40,6 +40,15 @@ std::string listed(const std::vector<const char*>& names) {
     return text;
 }
 
+/// What cannot be understood counts as not said.
+Settings settings_or_default() {
+    const auto settings = read_settings(environment_variable);
+    if (!settings) {
+        say(settings.error() + "; checking only, with memory from the driver as ever");
+    }
+    return settings.value_or(Settings{});
+}
+
 /// Null when the driver is too old to be watched.
 std::unique_ptr<Tool> create_tool() {
     LoadedDriver loaded = load_driver_api(driver_library::find);
@@ -52,7 +61,8 @@ std::unique_ptr<Tool> create_tool() {
         return nullptr;
     }
     return std::unique_ptr<Tool>(
-        new Tool{.session = Session(loaded.api, choose_log_path()), .driver = driver});
+        new Tool{.session = Session(loaded.api, choose_log_path(), settings_or_default()),
+                 .driver = driver});
 }
 
 void log_devices(Tool& tool) {

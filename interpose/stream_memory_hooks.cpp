@@ -23,7 +23,7 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
     if (!place || ptr == nullptr || bytes == 0 || !tool.driver.has_memory_pools(place->device)) {
         return;
     }
-    DirectCudaResource* const resource = tool.session.resource(place->device);
+    DeviceMemoryResource* const resource = tool.session.resource(place->device);
     if (resource == nullptr) {
         return;
     }
@@ -87,7 +87,7 @@ CUresult free_async(CUdeviceptr ptr, CUstream stream, StreamId default_stream) {
     if (!place) {
         return driver();
     }
-    const auto deallocate = [&](DirectCudaResource& resource, const BlockId& block) {
+    const auto deallocate = [&](DeviceMemoryResource& resource, const BlockId& block) {
         return driver_answer(resource.deallocate_on(named_block(block), id_of(named)));
     };
     return watch_free({.kind = FreeKind::Async, .ptr = ptr, .stream = stream_of(*place, named)},

@@ -112,7 +112,7 @@ CUresult watch_free(const Release& release, const char* api, CarryOut&& carry_ou
 }
 
 /// The resource a block belongs to; null for a block no resource owns.
-inline DirectCudaResource* resource_of(Tool& tool, const BlockId& block) {
+inline DeviceMemoryResource* resource_of(Tool& tool, const BlockId& block) {
     return block.device_ordinal >= 0 ? tool.session.resource(block.device_ordinal) : nullptr;
 }
 
@@ -148,7 +148,7 @@ CUresult release_block(Tool* tool, const BlockId& block, Deallocate deallocate, 
     std::optional<CUresult> result;
     if (tool != nullptr) {
         guarded([&] {
-            if (DirectCudaResource* const resource = resource_of(*tool, block)) {
+            if (DeviceMemoryResource* const resource = resource_of(*tool, block)) {
                 result = deallocate(*resource, block);
             }
         });

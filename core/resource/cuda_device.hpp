@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 #include "core/resource/driver_api.hpp"
@@ -33,6 +34,14 @@ class CudaDevice {
     void queued(const UsePoint& earlier, const UsePoint& later) const {
         if (order_ != nullptr) {
             order_->queued(earlier, later);
+        }
+    }
+    std::uint64_t event_behind(const UsePoint& use) const {
+        return order_ != nullptr ? order_->event_behind(use) : 0;
+    }
+    void for_each_unfinished(const std::function<void(const UsePoint&)>& visit) const {
+        if (order_ != nullptr) {
+            order_->for_each_unfinished(visit);
         }
     }
     bool observes_only() const { return order_ != nullptr && order_->observes_only(); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <tl/expected.hpp>
 
 #include "core/types.hpp"
@@ -63,6 +64,24 @@ class DeviceMemoryResource {
     /// Ends the life of a block. Errors: UseAfterFree for a block that is not live in this
     /// resource, Driver when the driver refuses (the block then stays live).
     virtual ResourceResult<void> deallocate(const DeviceBlock& block) = 0;
+
+    /// What cuMemFreeAsync asks for: a free on a stream of the caller's choice, behind every
+    /// recorded use. Errors as deallocate, and StreamMisuse for kNoStream.
+    virtual ResourceResult<void> deallocate_on(const DeviceBlock& block, StreamId free_stream) = 0;
+
+    /// What cuMemFree asks for, whatever call the block came from.
+    virtual ResourceResult<void> deallocate_synchronously(const DeviceBlock& block) = 0;
+
+    /// The live block that starts at `address`.
+    virtual std::optional<DeviceBlock> find(Address address) const = 0;
+
+    /// The driver has taken the block itself (context destroyed, device reset): no driver call for
+    /// it. UseAfterFree for a block that is not live.
+    virtual ResourceResult<void> forget(const BlockId& block) = 0;
+
+    /// The driver has destroyed a context: what this resource kept there is gone, frees pending in
+    /// it are done. Blocks are forgotten one by one, as resources do not know contexts of blocks.
+    virtual void forget_context(ContextId context) = 0;
 
     virtual int device_ordinal() const = 0;
 

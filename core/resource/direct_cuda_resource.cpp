@@ -233,7 +233,9 @@ CUresult DirectCudaResource::queue_waits(const Dependencies& uses, const UsePoin
         if (queued.has_lane(use.lane) || device_.provided(use, later)) {
             continue;
         }
-        const CUresult result = events_.queue_wait(use, later.stream);
+        const std::uint64_t event = device_.event_behind(use);
+        const CUresult result = event != 0 ? events_.queue_wait(event, later.stream)
+                                           : events_.queue_wait(use, later.stream);
         if (result != CUDA_SUCCESS) {
             return result;
         }

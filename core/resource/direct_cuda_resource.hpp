@@ -29,12 +29,12 @@ class DirectCudaResource final : public DeviceMemoryResource {
     ResourceResult<void> deallocate(const DeviceBlock& block) override;
 
     /// cuMemFreeAsync on a stream of the caller's choice, which first waits for every recorded use.
-    ResourceResult<void> deallocate_on(const DeviceBlock& block, StreamId free_stream);
+    ResourceResult<void> deallocate_on(const DeviceBlock& block, StreamId free_stream) override;
 
     /// cuMemFree whatever the block's origin. For a stream-ordered block cuMemFree does not wait
     /// for pending uses (Driver API manual, cuMemFree): if the host is not known to have seen all
     /// of them complete, the block is freed on its allocation's stream, behind them, instead.
-    ResourceResult<void> deallocate_synchronously(const DeviceBlock& block);
+    ResourceResult<void> deallocate_synchronously(const DeviceBlock& block) override;
 
     int device_ordinal() const override { return device_ordinal_; }
 
@@ -50,15 +50,9 @@ class DirectCudaResource final : public DeviceMemoryResource {
     ResourceResult<void> finish_block_use(const BlockId& block, StreamId use_stream,
                                           Access access) override;
 
-    /// The live block that starts at `address`.
-    std::optional<DeviceBlock> find(Address address) const;
-
-    /// The driver has taken the block itself (context destroyed, device reset): no driver call.
-    ResourceResult<void> forget(const BlockId& block);
-
-    /// The driver has destroyed a context: its events are gone, frees pending in it are done.
-    /// Blocks are forgotten one by one, as this resource does not know contexts of blocks.
-    void forget_context(ContextId context);
+    std::optional<DeviceBlock> find(Address address) const override;
+    ResourceResult<void> forget(const BlockId& block) override;
+    void forget_context(ContextId context) override;
 
   private:
     enum class Pools : std::uint8_t { Unknown, Absent, Present };

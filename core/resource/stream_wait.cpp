@@ -117,6 +117,10 @@ tl::expected<StreamEvent, CUresult> StreamEvents::record(const UsePoint& point) 
     return event;
 }
 
+CUresult StreamEvents::queue_wait(std::uint64_t event, StreamId later) {
+    return driver_.stream_wait_event(handle_of(later), reinterpret_cast<CUevent>(event), 0);
+}
+
 CUresult StreamEvents::queue_wait(const UsePoint& earlier, StreamId later) {
     const auto event = record(earlier);
     if (!event) {

@@ -32,6 +32,8 @@ class StreamEvents {
 
     /// Makes what is queued on `later` next wait for what has been queued on `earlier` by now.
     CUresult queue_wait(const UsePoint& earlier, StreamId later);
+    /// The same behind an event that somebody else has recorded.
+    CUresult queue_wait(std::uint64_t event, StreamId later);
 
     void recycle(const StreamEvent& event);
     void destroy(const StreamEvent& event);

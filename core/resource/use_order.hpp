@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "core/types.hpp"
 
@@ -31,6 +32,14 @@ class UseOrder {
 
     /// The resource has queued the wait that was not provided.
     virtual void queued(const UsePoint& /*earlier*/, const UsePoint& /*later*/) {}
+
+    /// A CUevent that has been recorded behind this work, or 0. Must be waited for instead of one
+    /// recorded now, as the stream may have ended or be captured.
+    virtual std::uint64_t event_behind(const UsePoint& /*use*/) { return 0; }
+
+    /// Visits, for every stream, the work queued last that the host is not known to have seen
+    /// complete; by this the whole device can be waited for without blocking anybody.
+    virtual void for_each_unfinished(const std::function<void(const UsePoint&)>& /*visit*/) {}
 
     /// Whether nothing at all may be queued on the program's streams, events to watch them
     /// included.

@@ -14,6 +14,15 @@ class MinimalResource final : public DeviceMemoryResource {
         return DeviceBlock{.ptr = 1, .alloc_stream = stream, .bytes = bytes, .tag = tag};
     }
     ResourceResult<void> deallocate(const DeviceBlock& /*block*/) override { return {}; }
+    ResourceResult<void> deallocate_on(const DeviceBlock& /*block*/, StreamId /*stream*/) override {
+        return {};
+    }
+    ResourceResult<void> deallocate_synchronously(const DeviceBlock& /*block*/) override {
+        return {};
+    }
+    std::optional<DeviceBlock> find(Address /*address*/) const override { return std::nullopt; }
+    ResourceResult<void> forget(const BlockId& /*block*/) override { return {}; }
+    void forget_context(ContextId /*context*/) override {}
     int device_ordinal() const override { return kDevice; }
     std::size_t bytes_outstanding() const override { return 0; }
 };

@@ -1,0 +1,17 @@
+// The resources of one device, one over the other.
+#pragma once
+
+#include <memory>
+
+#include "core/resource/cuda_device.hpp"
+#include "core/resource/device_memory_resource.hpp"
+#include "core/settings.hpp"
+
+namespace cuward {
+
+/// Outermost first: logging, budget, guard, and at the bottom the direct or the pooled resource;
+/// those that the settings do not ask for are left out.
+std::unique_ptr<DeviceMemoryResource> make_resource_stack(CudaDevice device, int device_ordinal,
+                                                          const Settings& settings);
+
+}  // namespace cuward
