@@ -1,6 +1,7 @@
 #include "core/settings.hpp"
 
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -130,6 +131,11 @@ tl::expected<void, std::string> read_mode(const Variables& variables, Settings& 
 }
 
 }  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
 
 tl::expected<Settings, std::string> read_settings(const Variables& variables) {
     Settings settings;

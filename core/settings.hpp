@@ -34,6 +34,9 @@ struct Settings {
 /// Gives the value of an environment variable, or none.
 using Variables = std::function<std::optional<std::string>(const char* name)>;
 
+/// That of this process.
+std::optional<std::string> environment_variable(const char* name);
+
 /// Reads CUWARD_MODE (check, enforce), CUWARD_ENFORCE (likely, all), CUWARD_ENFORCE_EXACT (0, 1),
 /// CUWARD_BACKEND (direct, async, guard, or async,guard), CUWARD_GUARD_QUARANTINE (bytes),
 /// CUWARD_BUDGET (bytes, then optionally :device or :process) and CUWARD_LOG_MEMORY (0, 1). Bytes

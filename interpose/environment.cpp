@@ -39,11 +39,6 @@ bool wants_summary() {
     return variable("CUWARD_SUMMARY") != "0";
 }
 
-std::optional<std::string> environment_variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
-}
-
 std::string choose_log_path() {
     const std::string_view wanted = variable("CUWARD_LOG_DIR");
     const std::string folder(wanted.empty() ? "." : wanted);

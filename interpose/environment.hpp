@@ -1,7 +1,6 @@
 // What the user asked for in the environment.
 #pragma once
 
-#include <optional>
 #include <string>
 
 namespace cuward {
@@ -11,9 +10,6 @@ bool is_disabled();
 
 /// CUWARD_SUMMARY, unless it is 0.
 bool wants_summary();
-
-/// The value of a variable, or none.
-std::optional<std::string> environment_variable(const char* name);
 
 /// Where this process logs: cuward.HOST.PID.jsonl in CUWARD_LOG_DIR or the current directory. A
 /// program that was replaced by exec left a log under the same process id: then .1, .2, … follows.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/report/text.hpp"
+#include "core/settings.hpp"
 
 namespace cuward::report {
 
@@ -68,6 +69,7 @@ class Doctor {
         check_cupti();
         check_toolkit();
         check_log_folder();
+        check_settings();
         check_preloads();
         return problems_ == 0 ? 0 : 1;
     }
@@ -163,7 +165,17 @@ class Doctor {
         if (get_bytes != nullptr) {
             get_bytes(&bytes, device);
         }
-        ok(fmt::format("device {}", device), fmt::format("{}, {}", name.data(), bytes_text(bytes)));
+        ok(fmt::format("device {}", device), fmt::format("{}, {}{}", name.data(), bytes_text(bytes),
+                                                         remark_on_pools(driver, device)));
+    }
+
+    static std::string remark_on_pools(const Library& driver, int device) {
+        constexpr int kMemoryPoolsSupported = 115;  // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+        const auto attribute = driver.find<int(int*, int, int)>("cuDeviceGetAttribute");
+        int supported = 0;
+        const bool known =
+            attribute != nullptr && attribute(&supported, kMemoryPoolsSupported, device) == 0;
+        return known && supported != 0 ? "" : ", without memory pools (no --backend async there)";
     }
 
     void check_cupti() {
@@ -245,6 +257,15 @@ class Doctor {
             const std::string why = errno == 0 ? "not a folder" : std::strerror(errno);
             problem("log folder", folder + " is not writable (" + why + ")",
                     "choose another with --log-dir");
+        }
+    }
+
+    void check_settings() {
+        const auto settings = read_settings(environment_variable);
+        if (settings) {
+            ok("settings", "every CUWARD_* variable that is set is understood");
+        } else {
+            problem("settings", settings.error(), "correct or unset it");
         }
     }
 

@@ -15,6 +15,7 @@
 #include "core/report/options.hpp"
 #include "core/report/render.hpp"
 #include "core/report/text.hpp"
+#include "core/settings.hpp"
 
 namespace cuward::report {
 
@@ -95,11 +96,20 @@ int report(const Options& options) {
     return report.summary.anything_wrong() ? options.error_exitcode : 0;
 }
 
+// What the library would say of the CUWARD_* variables, before anything runs.
+int check_settings() {
+    const auto settings = read_settings(environment_variable);
+    return settings ? 0 : fail(settings.error());
+}
+
 int run(int argc, const char* const* argv) {
     const auto options = parse_options(argc, argv);
     if (!options) {
         (options.error().status == 0 ? std::cout : std::cerr) << options.error().text << '\n';
         return options.error().status;
+    }
+    if (options->check_settings) {
+        return check_settings();
     }
     return options->doctor ? doctor(*options->doctor, std::cout) : report(*options);
 }

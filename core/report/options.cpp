@@ -57,6 +57,8 @@ void add_report_options(CLI::App& app, Options& options) {
         app, "--color", options.colour,
         {{"auto", Colour::Auto}, {"always", Colour::Always}, {"never", Colour::Never}},
         "auto if not given: on a terminal");
+    // For scripts/cuward; not for people, so not in the help.
+    app.add_flag("--check-settings", options.check_settings)->group("");
 }
 
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& doctor) {
@@ -95,7 +97,7 @@ tl::expected<Options, Refusal> parse_options(int argc, const char* const* argv) 
     }
     if (doctor_command->parsed()) {
         options.doctor = doctor;
-    } else if (options.logs.empty()) {
+    } else if (options.logs.empty() && !options.check_settings) {
         return tl::make_unexpected(usage_error("name at least one log, or a folder with logs"));
     }
     return options;

@@ -29,6 +29,7 @@ struct Options {
     std::string report_json;  ///< a file that gets the JSON form besides
     int error_exitcode = 0;
     std::optional<DoctorOptions> doctor;
+    bool check_settings = false;  ///< say whether the library understands the environment
 };
 
 /// A command line that asks for nothing to be done but to print `text` and leave with `status`.

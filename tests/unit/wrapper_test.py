@@ -87,14 +87,29 @@ class WrapperTest(unittest.TestCase):
             [],
             ["frobnicate"],
             ["--frobnicate"],
-            ["enforce", *run],
             ["profile", *run],
             ["check"],
+            ["enforce"],
+            ["enforce", "--frobnicate", *run],
             ["check", "--"],
             ["check", "--frobnicate", *run],
             ["check", "--frobnicate=1", *run],
-            ["check", "--backend", "direct", *run],
-            ["check", "--budget", "5", *run],
+            ["check", "--enforce-all", *run],
+            ["check", "--enforce-exact", *run],
+            ["enforce", "--enforce-all=yes", *run],
+            ["check", "--backend", "pool", *run],
+            ["check", "--backend", "direct,async", *run],
+            ["enforce", "--backend=async,direct", *run],
+            ["check", "--backend", "--", "touch", marker],
+            ["check", "--budget", "0", *run],
+            ["check", "--budget", "5X", *run],
+            ["check", "--budget", "5G:host", *run],
+            ["check", "--budget=", *run],
+            ["check", "--budget", "99999999999T", *run],
+            ["check", "--quarantine", "1M", *run],
+            ["check", "--quarantine", "1M", "--backend", "async", *run],
+            ["check", "--quarantine", "much", "--backend", "guard", *run],
+            ["check", "--log-memory=1", *run],
             ["check", "--suppressions", "f", *run],
             ["check", "--device", "tpu", *run],
             ["check", "--device"],
@@ -114,6 +129,25 @@ class WrapperTest(unittest.TestCase):
             with self.subTest(arguments):
                 self.assert_refused(self.run_wrapper(*arguments))
                 self.assertFalse(marker.exists())
+
+    def test_a_refusal_names_the_option_and_what_it_takes(self):
+        for arguments, expected in (
+            (["--budget", "5X"], "cuward: --budget is '5X'; it takes a number of bytes like 512M or 8GiB, "
+                                 "with :device or :process\n"),
+            (["--backend", "direct,async"], "cuward: --backend is 'direct,async'; it takes one of direct and async, "
+                                            "not both\n"),
+            (["--enforce-all"], "cuward: --enforce-all is an option of cuward enforce\n"),
+        ):
+            self.assertEqual(self.check(*arguments, "--", "true")[2], expected)
+
+    def test_a_variable_that_is_not_understood_is_refused(self):
+        self.environment["CUWARD_BUDGET"] = "plenty"
+        result = self.check("--", "true")
+        self.assert_refused(result)
+        self.assertTrue(result[2].startswith("cuward: CUWARD_BUDGET is 'plenty'"), result[2])
+        status, out, _ = self.run_wrapper("doctor")
+        self.assertEqual(status, 1)
+        self.assertIn("problem  settings", out)
 
     def test_a_missing_program_is_refused(self):
         not_executable = self.folder / "plain file"
@@ -195,6 +229,37 @@ class WrapperTest(unittest.TestCase):
         _, out, _ = self.check("--log-dir", "logs", "--", "sh", "-c",
                                'cd /; echo "$CUWARD_SUMMARY $CUWARD_LOG_DIR"', cwd=self.folder)
         self.assertEqual(out, f"0 {self.folder}/logs\n")
+
+    def settings(self, *arguments):
+        """The variables that say what the user asked for, as the program gets them."""
+        _, out, err = self.run_wrapper(*arguments, "--", "env")
+        names = ("MODE", "ENFORCE", "ENFORCE_EXACT", "BACKEND", "BUDGET", "GUARD_QUARANTINE", "LOG_MEMORY")
+        found = dict(line.split("=", 1) for line in out.splitlines() if line.startswith("CUWARD_"))
+        return {name: found[f"CUWARD_{name}"] for name in names if f"CUWARD_{name}" in found}, err
+
+    def test_options_become_variables(self):
+        device = ("--device", "gpu")
+        for arguments, expected in (
+            (["check"], {"MODE": "check"}),
+            (["enforce"], {"MODE": "enforce"}),
+            (["enforce", "--enforce-all"], {"MODE": "enforce", "ENFORCE": "all"}),
+            (["enforce", "--enforce-exact"], {"MODE": "enforce", "ENFORCE_EXACT": "1"}),
+            (["check", "--backend", "direct"], {"MODE": "check", "BACKEND": "direct"}),
+            (["enforce", "--backend=guard,async"], {"MODE": "enforce", "BACKEND": "guard,async"}),
+            (["check", "--budget", "512MiB:process", "--log-memory"],
+             {"MODE": "check", "BUDGET": "512MiB:process", "LOG_MEMORY": "1"}),
+            (["check", "--backend", "guard", "--quarantine", "1G"],
+             {"MODE": "check", "BACKEND": "guard", "GUARD_QUARANTINE": "1G"}),
+        ):
+            with self.subTest(arguments):
+                found, err = self.settings(arguments[0], *device, *arguments[1:])
+                self.assertEqual(found, expected, err)
+
+    def test_variables_of_the_caller_count_where_no_option_is_given(self):
+        self.environment.update(CUWARD_BACKEND="guard", CUWARD_BUDGET="1G", CUWARD_MODE="enforce", CUWARD_ENFORCE="all")
+        found, err = self.settings("check", "--device", "gpu", "--budget", "2G", "--quarantine", "1M")
+        self.assertEqual(found, {"MODE": "check", "ENFORCE": "all", "BACKEND": "guard", "BUDGET": "2G",
+                                 "GUARD_QUARANTINE": "1M"}, err)
 
     def test_a_program_with_an_equals_sign_in_its_name(self):
         program = self.folder / "a=b"
@@ -290,7 +355,7 @@ class WrapperTest(unittest.TestCase):
         self.assertIn("use-after-free", err)
 
     def test_help_and_version(self):
-        for arguments in (["--help"], ["check", "--help"], ["report", "--help"], ["doctor", "--help"]):
+        for arguments in (["--help"], ["check", "--help"], ["enforce", "--help"], ["report", "--help"], ["doctor", "--help"]):
             status, out, err = self.run_wrapper(*arguments)
             self.assertEqual((status, err), (0, ""))
             self.assertIn("cuward", out)
@@ -302,7 +367,7 @@ class WrapperTest(unittest.TestCase):
         for line in out.splitlines():
             self.assertRegex(line, r"^(ok|problem) ")
         self.assertEqual(status == 0, "problem" not in out)
-        for check in ("preload library", "driver", "CUPTI", "toolkit", "log folder", "other preloads"):
+        for check in ("preload library", "driver", "CUPTI", "toolkit", "log folder", "settings", "other preloads"):
             self.assertIn(check, out)
 
     def test_doctor_names_a_log_folder_that_cannot_be_written(self):
