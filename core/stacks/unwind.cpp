@@ -86,23 +86,44 @@ class Walk {
         if (target <= last_slot_ || target >= slot || !stack_.words_prove_it) {
             return;  // does not point into that frame, so it is no frame pointer
         }
-        // Functions save registers right below their return address. Which of them saved this one
-        // is not known, so every word there that holds it must stay as it is.
-        constexpr std::ptrdiff_t kSavedWords = 8;
         const std::size_t known_words = stack_.word_count;
-        const std::uintptr_t* inner_end = first_slot_ - 1;
-        for (std::size_t i = 0; i < stack_.frame_count; ++i) {
-            const std::uintptr_t* frame_end = slots_[i];
-            const std::uintptr_t* place = std::max(inner_end, frame_end - kSavedWords);
-            for (; place < frame_end; ++place) {
-                if (load(place) == frame_pointer_) {
-                    add({place, frame_pointer_});
-                }
-            }
-            inner_end = frame_end + 1;
+        add_where_pushed();
+        if (stack_.word_count == known_words) {
+            add_where_stored();
         }
         if (stack_.word_count == known_words) {
             stack_.words_prove_it = false;
+        }
+    }
+
+    /// Functions push registers right below their return address. Which of them saved this one is
+    /// not known, so every word there that holds it must stay as it is.
+    void add_where_pushed() {
+        constexpr std::ptrdiff_t kPushedWords = 8;
+        for (std::size_t i = 0; i < stack_.frame_count; ++i) {
+            add_held_words(std::max(inner_end(i), slots_[i] - kPushedWords), slots_[i]);
+        }
+    }
+
+    /// Others make room first and store registers anywhere in it. The frame nearest to the one they
+    /// belong to has done so, as those further inwards find them as it left them.
+    void add_where_stored() {
+        const std::size_t known_words = stack_.word_count;
+        for (std::size_t i = stack_.frame_count; i-- > 0 && stack_.word_count == known_words;) {
+            add_held_words(inner_end(i), slots_[i]);
+        }
+    }
+
+    /// Where the frame that ends at slot `i` begins.
+    const std::uintptr_t* inner_end(std::size_t i) const {
+        return i == 0 ? first_slot_ - 1 : slots_[i - 1] + 1;
+    }
+
+    void add_held_words(const std::uintptr_t* place, const std::uintptr_t* end) {
+        for (; place < end; ++place) {
+            if (load(place) == frame_pointer_) {
+                add({place, frame_pointer_});
+            }
         }
     }
 

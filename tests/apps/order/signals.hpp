@@ -1,19 +1,22 @@
-// A function that CUDA calls on the host and that the program can hold back and wait for.
+// A stream that the program holds back, and a function that CUDA calls on the host behind its work.
 #pragma once
 
 #include <atomic>
 
 struct Signals {
-    std::atomic<bool> may_run{false};
+    std::atomic<bool> may_go_on{false};
     std::atomic<bool> has_run{false};
 
-    void run() {
-        while (!may_run) {
+    /// Called by the stream before the work; the host learns nothing from it that matters.
+    void hold_back() {
+        while (!may_go_on) {
         }
-        has_run = true;
     }
-    void let_run_and_wait() {
-        may_run = true;
+    /// Called by the stream behind the work.
+    void run() { has_run = true; }
+
+    void go_on_and_wait() {
+        may_go_on = true;
         while (!has_run) {
         }
     }
