@@ -40,11 +40,20 @@ struct BlockId {
 
 enum class ResourceError { OutOfBudget, Driver, StreamMisuse, UseAfterFree, OutOfBounds };
 
+/// The numbers of a request that a budget had no room for, in bytes.
+struct BudgetRefusal {
+    std::uint64_t requested = 0;
+    std::uint64_t current = 0;
+    std::uint64_t remaining = 0;
+    std::uint64_t limit = 0;
+};
+
 /// Why a resource refused. `driver_result` is the CUresult to hand to the program: the driver's own
 /// for ResourceError::Driver, otherwise the one CUDA would give for such a request.
 struct ResourceFailure {
     ResourceError error = ResourceError::Driver;
     int driver_result = 0;
+    BudgetRefusal refusal{};  ///< of ResourceError::OutOfBudget
 };
 
 template <typename T>
