@@ -9,6 +9,7 @@
 #include "core/byte_range.hpp"
 #include "core/order/clock.hpp"
 #include "core/resource/device_memory_resource.hpp"
+#include "core/resource/use_order.hpp"
 #include "core/types.hpp"
 
 namespace cuward {
@@ -57,13 +58,16 @@ struct PendingOperation {
     bool is_suspect = false;  ///< something was found that counts if the call succeeds
     std::uint32_t slot = 0;
     std::uint64_t epoch = 0;
-    StreamId stream = kNoStream;
+    StreamRef stream;
     Edge earlier_work_to_host = Edge::None;
     Edge completion_to_host = Edge::None;
     Clock complete;  ///< once the operation is; taken at entry, for what others queue later is not
                      ///< waited for
     std::vector<Use> uses;         ///< tracked blocks that resources own, each once
     std::vector<Address> touched;  ///< starts of all tracked blocks touched
+    /// Work that it does not come after and that the tool is to order before it: of each stream
+    /// the latest.
+    std::vector<UsePoint> missing;
 
     bool teaches_host() const {
         return earlier_work_to_host != Edge::None || completion_to_host != Edge::None;
@@ -117,6 +121,10 @@ struct PendingFree {
     BlockId resource_block;   ///< as given at allocation
     bool waits_for_device = false;
     Clock awaited{};  ///< by a free that waits for the device
+    /// Uses that it does not come after and that the tool is to order before it.
+    std::vector<UsePoint> missing{};
+    StreamRef stream{};             ///< to free on if it has to wait: that of the allocation
+    bool is_behind_stream = false;  ///< to be freed there, although the program asked for cuMemFree
     FreeRequest request;
 };
 

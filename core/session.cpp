@@ -8,7 +8,12 @@ namespace cuward {
 constinit thread_local int ToolScope::depth_ = 0;
 
 Session::Session(const DriverApi& driver, const std::string& log_path, const Settings& settings)
-    : driver_(driver), settings_(settings), log_(log_path), stacks_(log_), tracker_(log_) {}
+    : driver_(driver),
+      settings_(settings),
+      log_(log_path),
+      stacks_(log_),
+      tracker_(log_, ProgramOrder::policy_of(settings)),
+      order_(driver_, tracker_, settings_) {}
 
 Session::~Session() {
     for (std::atomic<DeviceMemoryResource*>& resource : resources_) {
@@ -27,8 +32,8 @@ DeviceMemoryResource* Session::resource(int device_ordinal) {
         const std::lock_guard lock(resources_mutex_);
         resource = place.load(std::memory_order_relaxed);
         if (resource == nullptr) {
-            resource = make_resource_stack(CudaDevice(driver_, &observed_order()), device_ordinal,
-                                           settings_)
+            resource = make_resource_stack(CudaDevice(driver_, &order_of_resources()),
+                                           device_ordinal, settings_)
                            .release();
             place.store(resource, std::memory_order_release);
         }
@@ -40,24 +45,75 @@ CallSite Session::site(const char* api) {
     return {.api = api, .stack = stacks_.capture(), .thread = this_thread_id()};
 }
 
-// The order of check mode answers every question with "provided", so prepare_block_use queues
-// nothing and fails only for a block freed between decoding and now, which the tracker reports.
+/// Where nothing is repaired and every allocation is the driver's, resources need no order.
+UseOrder& Session::order_of_resources() {
+    const bool needs_none =
+        settings_.mode == Mode::Check && settings_.backend == Backend::Direct && !settings_.guard;
+    return needs_none ? observed_order() : order_;
+}
+
+// prepare_block_use fails only for a block freed between decoding and now, which the tracker
+// reports, and for a wait that the driver refuses, which is then not reported as repaired.
 void Session::begin(const Operation& operation, PendingOperation& pending) {
     tracker_.begin(operation, pending);
+    if (!pending.active) {
+        return;
+    }
+    const ProgramOrder::Current current(pending);
     for (const PendingOperation::Use& use : pending.uses) {
         (void)resource(use.block.device_ordinal)
-            ->prepare_block_use(use.block, pending.stream, use.access);
+            ->prepare_block_use(use.block, pending.stream.stream, use.access);
     }
+    order_.repair(pending);
 }
 
 void Session::end(PendingOperation& pending, bool succeeded) {
     if (succeeded && pending.active) {
+        const ProgramOrder::Current current(pending);
         for (const PendingOperation::Use& use : pending.uses) {
             (void)resource(use.block.device_ordinal)
-                ->finish_block_use(use.block, pending.stream, use.access);
+                ->finish_block_use(use.block, pending.stream.stream, use.access);
         }
+        order_.operation_queued(pending);
     }
     tracker_.end(pending, succeeded);
+}
+
+PendingFree Session::begin_free(const FreeRequest& request) {
+    PendingFree pending = tracker_.begin_free(request);
+    if (pending.missing.empty()) {
+        return pending;
+    }
+    if (request.kind == FreeKind::Async) {
+        order_.repair(pending.missing, request.stream);
+    } else {
+        // cuMemFree does not wait for uses of pool memory, so the block is freed behind them.
+        order_.repair(pending.missing, pending.stream);
+        pending.is_behind_stream = true;
+    }
+    return pending;
+}
+
+void Session::finish() {
+    tracker_.finish();
+    if (settings_.mode == Mode::Enforce) {
+        log_.repairs(order_.waits());
+    }
+    log_.end();
+}
+
+void Session::context_ended(ContextId context, const CallSite& site) {
+    tracker_.context_ended(context, site, [&](const BlockId& block) {
+        if (DeviceMemoryResource* const owner = resource(block.device_ordinal)) {
+            (void)owner->forget(block);  // one that is gone already is as good as forgotten
+        }
+    });
+    for (std::atomic<DeviceMemoryResource*>& place : resources_) {
+        if (DeviceMemoryResource* const made = place.load(std::memory_order_acquire)) {
+            made->forget_context(context);
+        }
+    }
+    order_.forget_context(context);
 }
 
 }  // namespace cuward

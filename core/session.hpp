@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/log/log.hpp"
+#include "core/repair/program_order.hpp"
 #include "core/resource/device_memory_resource.hpp"
 #include "core/resource/driver_api.hpp"
 #include "core/settings.hpp"
@@ -50,17 +51,32 @@ class Session {
     /// Place of the call being made, for the log.
     CallSite site(const char* api);
 
-    /// Entry and return of a call that queues work: the tracker checks it, and every block that a
-    /// resource owns goes through prepare_block_use and finish_block_use.
+    /// The order that the program provides, and its repair.
+    ProgramOrder& order() { return order_; }
+
+    /// Entry and return of a call that queues work: the tracker checks it, every block that a
+    /// resource owns goes through prepare_block_use and finish_block_use, and what is missing
+    /// besides is repaired if the settings want it.
     void begin(const Operation& operation, PendingOperation& pending);
     void end(PendingOperation& pending, bool succeeded);
 
+    /// Entry of a free; Tracker::end_free ends it.
+    PendingFree begin_free(const FreeRequest& request);
+    /// The driver has destroyed or reset a context, and all that lived in it.
+    void context_ended(ContextId context, const CallSite& site);
+
+    /// Writes final counts to the log, which ends with that.
+    void finish();
+
   private:
+    UseOrder& order_of_resources();
+
     DriverApi driver_;
     Settings settings_;
     Log log_;
     Stacks stacks_;
     Tracker tracker_;
+    ProgramOrder order_;
     std::mutex resources_mutex_;
     static constexpr int kMaxDevices = 128;
     std::array<std::atomic<DeviceMemoryResource*>, kMaxDevices> resources_{};

@@ -1,17 +1,6 @@
 #include "core/tracker.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <map>
-#include <mutex>
-#include <unordered_map>
-#include <utility>
-
-#include "core/blocks/tracked_blocks.hpp"
-#include "core/checks/findings.hpp"
-#include "core/log/log.hpp"
-#include "core/order/order.hpp"
-#include "core/thread_id.hpp"
+#include "core/tracker_state.hpp"
 
 namespace cuward {
 namespace {
@@ -53,85 +42,10 @@ const char* name_of(StreamKind kind) {
     return "non-blocking";
 }
 
-/// What the log is told of a stream when it is first referred to.
-struct StreamRecord {
-    std::uint64_t incarnation = 0;
-    std::uint32_t id = 0;
-    CallSite created;
-};
-
-/// The addresses any block ever had. Only grows, so that it can be read without a lock.
-class AddressHull {
-  public:
-    void add(Address lo, Address hi) {
-        if (lo < lo_.load(std::memory_order_relaxed)) {
-            lo_.store(lo, std::memory_order_relaxed);
-        }
-        if (hi > hi_.load(std::memory_order_relaxed)) {
-            hi_.store(hi, std::memory_order_relaxed);
-        }
-    }
-    bool contains(Address address) const {
-        return address >= lo_.load(std::memory_order_relaxed) &&
-               address < hi_.load(std::memory_order_relaxed);
-    }
-
-  private:
-    std::atomic<Address> lo_{~Address{0}};
-    std::atomic<Address> hi_{0};
-};
-
 }  // namespace
 
-struct Tracker::State {
-    explicit State(Log& the_log)
-        : log(the_log), order(is_thread_alive), findings(the_log, places) {}
-
-    /// Decoders call on the thread whose call they decode, so its per-thread stream is this
-    /// thread's.
-    StreamSlot slot_of(StreamRef stream) {
-        if (stream.stream == kPerThreadStream) {
-            stream.thread = this_thread_id();
-        }
-        return order.slot_of(stream);
-    }
-    std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
-    void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
-               PlaceId place);
-    PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
-                        Epoch epoch, PlaceId place);
-    void suspect(const PastAccess& use, const Seen& seen);
-    void check_alive(PastAccess use);
-    void check_allocated(const TrackedBlock& block, const PastAccess& use);
-    void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
-                          const PastAccess& later);
-    void check_free_in_order(const TrackedBlock& block, const PendingFree& pending,
-                             const Side& freed);
-    void report_bad_free(const FreeRequest& request);
-    void freed(const TrackedBlock& block, const Side& side, const CallSite& site);
-    Side side_of(const FreeRequest& request);
-    PlaceId place_of(const char* op, const CallSite& site) {
-        return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
-    }
-
-    std::mutex mutex;
-    Log& log;
-    Order order;
-    TrackedBlocks blocks;
-    /// Blocks whose free is under way, by serial number.
-    std::unordered_map<std::uint64_t, TrackedBlock> retired;
-    Places places;
-    Findings findings;
-    /// What was found in calls under way: it counts if they succeed.
-    std::map<std::pair<StreamSlot, Epoch>, std::vector<Seen>> suspects;
-    AddressHull hull;
-    std::vector<StreamRecord> streams;
-    std::uint32_t stream_ids = 0;
-    std::uint64_t serials = 0;
-    std::uint64_t live_bytes = 0;
-};
-
-Tracker::Tracker(Log& log) : state_(std::make_unique<State>(log)) {}
+Tracker::Tracker(Log& log, const RepairPolicy& policy)
+    : state_(std::make_unique<State>(log, policy)) {}
 Tracker::~Tracker() = default;
 
 // Streams and events
@@ -253,6 +167,7 @@ bool Tracker::find_kind(Address address, BlockKind& kind) const {
 void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.uses.clear();
     pending.touched.clear();
+    pending.missing.clear();
     pending.is_suspect = false;
     const std::lock_guard lock(state_->mutex);
     const StreamSlot slot = state_->slot_of(operation.stream);
@@ -262,11 +177,14 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     }
     pending.slot = slot;
     pending.epoch = state_->order.next(slot);
-    pending.stream = operation.stream.stream;
+    pending.stream = operation.stream;
     pending.earlier_work_to_host = operation.earlier_work_to_host;
     pending.completion_to_host = operation.completion_to_host;
     if (pending.teaches_host()) {
         pending.complete = state_->order.clock(slot);
+    }
+    if (state_->policy.watches_calls) {
+        state_->under_way.emplace_back(pending.slot, pending.epoch);
     }
     if (operation.accesses.empty()) {
         return;
@@ -312,9 +230,10 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     } else if (use.range.is_linear()) {
         use.range.width = std::min(use.range.width, to_end);
     }
-    check_allocated(*block, use);
-    block->history.add(use, order.clock(pending.slot), order.host(),
-                       [&](const PastAccess& earlier) { report_unordered(*block, earlier, use); });
+    check_allocated(*block, use, pending);
+    block->history.add(
+        use, order.clock(pending.slot), order.host(),
+        [&](const PastAccess& earlier) { report_unordered(*block, earlier, use, pending); });
 
     pending.touched.push_back(block->ptr);
     if (block->resource_block.device_ordinal < 0) {
@@ -330,8 +249,11 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     }
 }
 
-void Tracker::State::suspect(const PastAccess& use, const Seen& seen) {
-    suspects[{use.slot, use.epoch}].push_back(seen);
+void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {
+    suspects[{pending.slot, pending.epoch}].push_back(found);
+    if (found.epoch != 0 && is_to_repair(found.seen.verdict)) {
+        add_missing(pending.missing, point_of(found.earlier, found.epoch));
+    }
 }
 
 void Tracker::State::check_alive(PastAccess use) {
@@ -352,49 +274,59 @@ void Tracker::State::check_alive(PastAccess use) {
 
 // Stream-ordered memory is usable from its allocation on, in the order of the stream (Driver API
 // manual, "Stream Ordered Memory Allocator").
-void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess& use) {
+void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess& use,
+                                     PendingOperation& pending) {
     if (block.epoch == 0 || order.clock(use.slot).known[block.slot] >= block.epoch) {
         return;
     }
-    suspect(use, {.kind = FindingKind::UseBeforeAlloc,
-                  .verdict = certainty_of(use),
-                  .block = block.serial,
-                  .block_start = block.ptr,
-                  .block_bytes = block.bytes,
-                  .ptr = use.range.lo,
-                  .sides = {{.place = block.place, .stream = block.stream, .thread = block.thread},
-                            Side::of(use)}});
+    const Side allocated{.place = block.place, .stream = block.stream, .thread = block.thread};
+    suspect(pending, {.seen = {.kind = FindingKind::UseBeforeAlloc,
+                               .verdict = certainty_of(use),
+                               .block = block.serial,
+                               .block_start = block.ptr,
+                               .block_bytes = block.bytes,
+                               .ptr = use.range.lo,
+                               .sides = {allocated, Side::of(use)}},
+                      .earlier = block.slot,
+                      .epoch = block.epoch});
 }
 
 void Tracker::State::report_unordered(const TrackedBlock& block, const PastAccess& earlier,
-                                      const PastAccess& later) {
+                                      const PastAccess& later, PendingOperation& pending) {
     const bool is_implicit = order.clock(later.slot).known[earlier.slot] >= earlier.epoch;
     const Verdict verdict = verdict_of(earlier, later);
     if (is_implicit && verdict == Verdict::Possible) {
         return;
     }
-    suspect(later, {.kind = is_implicit ? FindingKind::ReliesOnImplicitSync : FindingKind::Race,
-                    .verdict = verdict,
-                    .hazard = hazard_of(earlier.access, later.access),
-                    .block = block.serial,
-                    .block_start = block.ptr,
-                    .block_bytes = block.bytes,
-                    .ptr = later.range.lo,
-                    .sides = {Side::of(earlier), Side::of(later)}});
+    suspect(pending,
+            {.seen = {.kind = is_implicit ? FindingKind::ReliesOnImplicitSync : FindingKind::Race,
+                      .verdict = verdict,
+                      .hazard = hazard_of(earlier.access, later.access),
+                      .block = block.serial,
+                      .block_start = block.ptr,
+                      .block_bytes = block.bytes,
+                      .ptr = later.range.lo,
+                      .sides = {Side::of(earlier), Side::of(later)}},
+             .earlier = earlier.slot,
+             .epoch = is_implicit ? 0 : earlier.epoch});
 }
 
 void Tracker::end(PendingOperation& pending, bool succeeded) {
     if (!std::exchange(pending.active, false)) {
         return;
     }
-    if (succeeded && !pending.teaches_host() && !pending.is_suspect) {
+    const bool is_watched = state_->policy.watches_calls;
+    if (succeeded && !pending.teaches_host() && !pending.is_suspect && !is_watched) {
         return;
     }
     const std::lock_guard lock(state_->mutex);
+    if (is_watched) {
+        state_->call_returned(pending.slot, pending.epoch);
+    }
     const auto found = state_->suspects.extract({pending.slot, pending.epoch});
     if (succeeded && !found.empty()) {
-        for (const Seen& seen : found.mapped()) {
-            state_->findings.add(seen);
+        for (const Suspect& suspect : found.mapped()) {
+            state_->findings.add(suspect.seen);
         }
     }
     if (!succeeded) {
@@ -462,6 +394,7 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     }
     pending.block = block->serial;
     pending.resource_block = block->resource_block;
+    pending.stream = state_->stream_of(*block);
     // Manual, "API synchronization behavior": frees of ordinary memory wait in practice only.
     pending.waits_for_device = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
     if (pending.waits_for_device) {
@@ -472,16 +405,22 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     return pending;
 }
 
-void Tracker::State::check_free_in_order(const TrackedBlock& block, const PendingFree& pending,
+void Tracker::State::check_free_in_order(const TrackedBlock& block, PendingFree& pending,
                                          const Side& freed) {
     const auto report = [&](FindingKind kind, const PastAccess& use) {
+        const bool is_repaired =
+            kind == FindingKind::FreedInFlight && is_to_repair(certainty_of(use));
+        if (is_repaired) {
+            add_missing(pending.missing, point_of(use.slot, use.epoch));
+        }
         findings.add({.kind = kind,
                       .verdict = certainty_of(use),
                       .block = block.serial,
                       .block_start = block.ptr,
                       .block_bytes = block.bytes,
                       .ptr = use.range.lo,
-                      .sides = {Side::of(use), freed}});
+                      .sides = {Side::of(use), freed},
+                      .is_repaired = is_repaired});
     };
     const FreeRequest& request = pending.request;
     if (request.kind == FreeKind::Async) {

@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/checks/verdict.hpp"
 #include "core/operation.hpp"
 #include "core/order/clock.hpp"
 
@@ -14,18 +16,25 @@ namespace cuward {
 
 class Log;
 
+/// What the tool is to repair.
+struct RepairPolicy {
+    std::optional<Verdict> from;  ///< the least sure hazard to name as missing; none: no repairs
+    bool watches_calls = false;   ///< keep track of calls that have not returned
+};
+
 /// Numbers for the summary at the program's end.
 struct Totals {
     std::uint64_t races = 0;            ///< findings, proven or likely
     std::uint64_t possible_races = 0;   ///< findings
     std::uint64_t lifetime_errors = 0;  ///< findings, proven or likely
+    std::uint64_t repaired = 0;         ///< findings, each time
     std::uint64_t live_blocks = 0;
     std::uint64_t live_bytes = 0;
 };
 
 class Tracker {
   public:
-    explicit Tracker(Log& log);
+    explicit Tracker(Log& log, const RepairPolicy& policy = {});
     ~Tracker();
     Tracker(const Tracker&) = delete;
     Tracker& operator=(const Tracker&) = delete;
@@ -71,6 +80,25 @@ class Tracker {
     void begin(const Operation& operation, PendingOperation& pending);
     /// Return of that call; what did not succeed made no access.
     void end(PendingOperation& pending, bool succeeded);
+
+    // Repairs (tracker_repairs.cpp).
+    /// The work queued last on a stream; none for a stream that was never seen.
+    std::optional<UsePoint> point(StreamRef stream);
+    /// Whether `later`, or the host if it is that, comes after `earlier` by the program's own doing
+    /// or by an earlier repair.
+    bool comes_after(const UsePoint& earlier, const UsePoint& later) const;
+    /// Waits until the calls that queue `earlier` have returned, but not for long: the driver may
+    /// hold one back. Gives whether an event recorded on its stream now would be behind it.
+    bool can_record_behind(const UsePoint& earlier);
+    /// `later` has been made to wait for `earlier`: by an event recorded just now, or by one
+    /// recorded right behind it.
+    void waits(const UsePoint& later, const UsePoint& earlier, bool recorded_now);
+    /// The hazards between an operation and the stream of `earlier` are repaired.
+    void repaired(PendingOperation& pending, const UsePoint& earlier);
+    /// Of every stream the work queued last, unless the host knows it complete.
+    std::vector<UsePoint> unfinished() const;
+    /// Whether a stream that waits for the event becomes part of a capture.
+    bool captures_waiters(std::uint64_t event) const;
 
     // Memory. A block leaves the address map when its free is entered, for its address may be
     // handed out again before the call returns; it comes back when the free fails.

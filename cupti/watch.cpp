@@ -41,6 +41,7 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             break;
         // Handles may be given out again before the call that ends them returns.
         case Effect::StreamDestroyed:
+            session_.order().before_loss(call.stream);
             tracker_.stream_destroyed(call.stream);
             break;
         case Effect::EventDestroyed:
@@ -67,9 +68,17 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             }
             break;
         case Effect::StreamWaitsEvent:
+            meet_stream(call);
+            if (tracker_.captures_waiters(call.events[0])) {
+                session_.order().before_loss(call.stream);
+            }
+            break;
+        case Effect::CaptureBegins:
+            meet_stream(call);
+            session_.order().before_loss(call.stream);
+            break;
         case Effect::StreamWaitsUnknown:
         case Effect::EventRecorded:
-        case Effect::CaptureBegins:
             meet_stream(call);
             break;
         default:

@@ -5,26 +5,15 @@
 namespace cuward {
 namespace {
 
-void end_context(Tool& tool, ContextId context, const char* api) {
-    tool.session.tracker().context_ended(
-        context, tool.session.site(api), [&](const BlockId& block) {
-            if (DeviceMemoryResource* const resource = resource_of(tool, block)) {
-                (void)resource->forget(block);  // one that is gone already is as good as forgotten
-            }
-        });
-    for (int device = 0; device < tool.driver.device_count(); ++device) {
-        if (DeviceMemoryResource* const resource = tool.session.resource(device)) {
-            resource->forget_context(context);
-        }
-    }
-}
-
 template <typename Destroy>
 CUresult destroy_context(CUcontext context, Destroy destroy) {
     const CUresult result = destroy(context);
     Tool* const tool = watching();
     if (tool != nullptr && result == CUDA_SUCCESS) {
-        guarded([&] { end_context(*tool, reinterpret_cast<ContextId>(context), "cuCtxDestroy"); });
+        guarded([&] {
+            tool->session.context_ended(reinterpret_cast<ContextId>(context),
+                                        tool->session.site("cuCtxDestroy"));
+        });
     }
     return result;
 }
@@ -42,7 +31,7 @@ CUresult end_primary_context(CUdevice device, const char* api, Call call) {
     if (context != 0 && result == CUDA_SUCCESS) {
         guarded([&] {
             if (!tool->driver.primary_context_is_active(device)) {
-                end_context(*tool, context, api);
+                tool->session.context_ended(context, tool->session.site(api));
             }
         });
     }

@@ -98,7 +98,8 @@ void start() {
     if (tool == nullptr) {
         return;
     }
-    tool->session.log().header();
+    const bool is_enforcing = tool->session.settings().mode == Mode::Enforce;
+    tool->session.log().header(is_enforcing ? "enforce" : "check");
     log_devices(*tool);
     start_cupti(*tool);
     if (pthread_atfork(nullptr, nullptr, become_inert_in_child) == 0) {
@@ -135,8 +136,7 @@ void run(const char* failure, Piece&& piece) noexcept {
     }
     run("the log of this program may be incomplete: ", [tool] {
         cupti::stop();
-        tool->session.tracker().finish();
-        tool->session.log().end();
+        tool->session.finish();
         if (wants_summary()) {
             print_summary(tool->session);
         }

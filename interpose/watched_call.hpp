@@ -90,25 +90,7 @@ inline PendingFree begin_free(Tool& tool, const Release& release, const char* ap
     request.context = tool.driver.current().value_or(DriverState::Current{}).context;
     request.stream = release.stream;
     request.site = tool.session.site(api);
-    return tool.session.tracker().begin_free(request);
-}
-
-/// A free around the call that carries it out, `carry_out(tool, block)`, where `block` is the
-/// resource's and both are empty when nothing is watched. The block leaves the tracker before, as
-/// its address may be handed out again before the call returns, and comes back if the driver
-/// refuses. Invalid and double frees go to the driver like any other.
-template <typename CarryOut>
-CUresult watch_free(const Release& release, const char* api, CarryOut&& carry_out) noexcept {
-    Tool* const tool = release.ptr != 0 ? watching() : nullptr;
-    PendingFree pending;
-    const bool begun =
-        tool != nullptr && guarded([&] { pending = begin_free(*tool, release, api); });
-    if (!begun) {
-        return carry_out(nullptr, BlockId{});
-    }
-    const CUresult result = carry_out(tool, pending.resource_block);
-    guarded([&] { tool->session.tracker().end_free(pending, result == CUDA_SUCCESS); });
-    return result;
+    return tool.session.begin_free(request);
 }
 
 /// The resource a block belongs to; null for a block no resource owns.
@@ -154,6 +136,39 @@ CUresult release_block(Tool* tool, const BlockId& block, Deallocate deallocate, 
         });
     }
     return result ? *result : driver();
+}
+
+/// A free that has to wait for uses, although the program's call would not.
+inline CUresult free_on_stream(Tool& tool, const PendingFree& pending) {
+    const StreamId stream = pending.stream.stream;
+    return release_block(
+        &tool, pending.resource_block,
+        [&](DeviceMemoryResource& resource, const BlockId& block) {
+            return driver_answer(resource.deallocate_on(named_block(block), stream));
+        },
+        [&] {
+            const auto handle = reinterpret_cast<CUstream>(static_cast<std::uint64_t>(stream));
+            return tool.session.driver().mem_free_async(pending.request.ptr, handle);
+        });
+}
+
+/// A free around the call that carries it out, `carry_out(tool, block)`, where `block` is the
+/// resource's and both are empty when nothing is watched. The block leaves the tracker before, as
+/// its address may be handed out again before the call returns, and comes back if the driver
+/// refuses. Invalid and double frees go to the driver like any other.
+template <typename CarryOut>
+CUresult watch_free(const Release& release, const char* api, CarryOut&& carry_out) noexcept {
+    Tool* const tool = release.ptr != 0 ? watching() : nullptr;
+    PendingFree pending;
+    const bool begun =
+        tool != nullptr && guarded([&] { pending = begin_free(*tool, release, api); });
+    if (!begun) {
+        return carry_out(nullptr, BlockId{});
+    }
+    const CUresult result = pending.is_behind_stream ? free_on_stream(*tool, pending)
+                                                     : carry_out(tool, pending.resource_block);
+    guarded([&] { tool->session.tracker().end_free(pending, result == CUDA_SUCCESS); });
+    return result;
 }
 
 }  // namespace cuward

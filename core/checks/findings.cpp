@@ -87,8 +87,9 @@ void Findings::add(const Seen& seen) {
     }
     Finding& finding = found->second;
     ++finding.count;
+    finding.repaired += seen.is_repaired ? 1 : 0;
     if (std::has_single_bit(finding.count) && finding.count > 1) {
-        log_.count(finding.id, finding.count);
+        log_.count(finding.id, finding.count, finding.repaired);
         finding.logged = finding.count;
     }
 }
@@ -104,13 +105,14 @@ void Findings::write(std::uint32_t id, const Seen& seen) const {
                   .hazard = name_of(seen.hazard),
                   .block = seen.block,
                   .ptr = seen.ptr,
-                  .accesses = accesses});
+                  .accesses = accesses,
+                  .is_repaired = seen.is_repaired});
 }
 
 void Findings::write_counts() {
     for (auto& [key, finding] : findings_) {
         if (finding.count > 1 && finding.logged != finding.count) {
-            log_.count(finding.id, finding.count);
+            log_.count(finding.id, finding.count, finding.repaired);
             finding.logged = finding.count;
         }
     }
@@ -121,6 +123,12 @@ std::uint64_t Findings::count(FindingKind kind, Verdict at_least) const {
         std::count_if(findings_.begin(), findings_.end(), [&](const auto& entry) {
             return entry.first.kind == kind && entry.second.verdict >= at_least;
         }));
+}
+
+std::uint64_t Findings::repaired() const {
+    return static_cast<std::uint64_t>(std::count_if(
+        findings_.begin(), findings_.end(),
+        [](const auto& entry) { return entry.second.repaired == entry.second.count; }));
 }
 
 std::vector<std::string> Findings::headlines(std::size_t most) const {
@@ -151,9 +159,13 @@ std::vector<std::string> Findings::headlines(std::size_t most) const {
                 ? name(key.first)
                 : fmt::format("{}, then {}", name(key.first), name(key.second));
         const std::uint64_t count = entry->second.count;
-        lines.push_back(fmt::format("{}{} ({}): {}{}", name_of(key.kind), hazard,
+        const std::uint64_t repaired = entry->second.repaired;
+        const std::string repairs = repaired == 0       ? ""
+                                    : repaired == count ? "; repaired"
+                                                        : fmt::format("; repaired {}", repaired);
+        lines.push_back(fmt::format("{}{} ({}): {}{}{}", name_of(key.kind), hazard,
                                     name_of(entry->second.verdict), places,
-                                    count > 1 ? fmt::format(", {} times", count) : ""));
+                                    count > 1 ? fmt::format(", {} times", count) : "", repairs));
     }
     return lines;
 }

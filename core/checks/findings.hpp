@@ -46,7 +46,8 @@ struct Seen {
     Address block_start = 0;
     std::uint64_t block_bytes = 0;
     Address ptr = 0;
-    std::vector<Side> sides;  ///< one or two, earlier first
+    std::vector<Side> sides;   ///< one or two, earlier first
+    bool is_repaired = false;  ///< the tool has queued the wait that was missing
 };
 
 class Findings {
@@ -57,6 +58,8 @@ class Findings {
     /// Writes every count that the log does not have yet.
     void write_counts();
 
+    /// How many distinct findings have been repaired every time.
+    std::uint64_t repaired() const;
     /// How many distinct findings of a kind have at least this verdict.
     std::uint64_t count(FindingKind kind, Verdict at_least) const;
     /// One line a finding for people, the surest first; possible ones and notes are left out.
@@ -81,7 +84,8 @@ class Findings {
         std::uint32_t id = 0;
         Verdict verdict = Verdict::Possible;
         std::uint64_t count = 0;
-        std::uint64_t logged = 0;
+        std::uint64_t logged = 0;  ///< `count` as the log has it
+        std::uint64_t repaired = 0;
     };
 
     void write(std::uint32_t id, const Seen& seen) const;

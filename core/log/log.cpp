@@ -154,17 +154,17 @@ const std::string& Log::path() const {
     return state_->path;
 }
 
-void Log::header() {
+void Log::header(const char* mode) {
     std::string arguments;
     for (const std::string& argument : program_arguments()) {
         arguments += (arguments.empty() ? "" : ",") + json_string(argument);
     }
     const std::optional<long> mpi_rank = rank();
     state_->write(
-        R"({{"r":"header","schema":1,"tool":"{}","program":{},"args":[{}],"cwd":{},"pid":{},"ppid":{},"host":{},"rank":{},"time":"{}","mode":"check"}})",
+        R"({{"r":"header","schema":1,"tool":"{}","program":{},"args":[{}],"cwd":{},"pid":{},"ppid":{},"host":{},"rank":{},"time":"{}","mode":"{}"}})",
         CUWARD_VERSION, json_string(program_path()), arguments, json_string(working_directory()),
         getpid(), getppid(), json_string(host_name()),
-        mpi_rank ? std::to_string(*mpi_rank) : "null", utc_now());
+        mpi_rank ? std::to_string(*mpi_rank) : "null", utc_now(), mode);
 }
 
 void Log::driver(int version, const char* cupti_path) {
@@ -241,13 +241,19 @@ void Log::finding(const LoggedFinding& finding) {
     const std::string hazard =
         finding.hazard != nullptr ? fmt::format(R"("hazard":"{}",)", finding.hazard) : "";
     state_->write(
-        R"({{"r":"finding","id":{},"kind":"{}","verdict":"{}",{}"block":{},"ptr":"{:#x}","accesses":[{}],"t":{}}})",
+        R"({{"r":"finding","id":{},"kind":"{}","verdict":"{}",{}"block":{},"ptr":"{:#x}","accesses":[{}],{}"t":{}}})",
         finding.id, finding.kind, finding.verdict, hazard, finding.block, finding.ptr,
-        std::string_view(accesses.data(), accesses.size()), state_->now());
+        std::string_view(accesses.data(), accesses.size()),
+        finding.is_repaired ? R"("repaired":1,)" : "", state_->now());
 }
 
-void Log::count(std::uint32_t finding, std::uint64_t count) {
-    state_->write(R"({{"r":"count","finding":{},"count":{}}})", finding, count);
+void Log::count(std::uint32_t finding, std::uint64_t count, std::uint64_t repaired) {
+    state_->write(R"({{"r":"count","finding":{},"count":{}{}}})", finding, count,
+                  repaired > 0 ? fmt::format(R"(,"repaired":{})", repaired) : "");
+}
+
+void Log::repairs(std::uint64_t waits) {
+    state_->write(R"({{"r":"repairs","waits":{}}})", waits);
 }
 
 void Log::note(std::string_view text) {

@@ -38,6 +38,7 @@ struct LoggedFinding {
     std::uint64_t block = 0;
     Address ptr = 0;
     std::span<const LoggedAccess> accesses;
+    bool is_repaired = false;
 };
 
 /// Thread-safe. A record that cannot be written (disk full, file gone) costs one line on standard
@@ -54,7 +55,8 @@ class Log {
     bool is_open() const;
     const std::string& path() const;
 
-    void header();
+    /// `mode`: check or enforce.
+    void header(const char* mode);
     void driver(int version, const char* cupti_path);
     void device(int ordinal, std::string_view name, std::uint64_t bytes);
     void module(std::uint32_t id, std::string_view path, Address base, std::string_view build_id);
@@ -67,7 +69,9 @@ class Log {
     void alloc(std::uint64_t block, const Allocation& allocation, std::uint32_t stream);
     void free(std::uint64_t block, std::uint32_t stream, const CallSite& site);
     void finding(const LoggedFinding& finding);
-    void count(std::uint32_t finding, std::uint64_t count);
+    void count(std::uint32_t finding, std::uint64_t count, std::uint64_t repaired);
+    /// How many waits the tool has queued.
+    void repairs(std::uint64_t waits);
     void note(std::string_view text);
     void end();
     /// In a forked child: forget the file, write nothing more.

@@ -64,6 +64,7 @@ void Order::stream_destroyed(StreamRef stream) {
 
 void Order::retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream) {
     retired_.push_back(stream->second);
+    streams_[stream->second].has_ended = true;
     per_thread_streams_ -= stream->first.stream == kPerThreadStream ? 1 : 0;
     last_key_ = {0, kNoStream, 0};
     slots_.erase(stream);
@@ -217,6 +218,24 @@ void Order::wait_for_unknown(StreamSlot slot) {
         command(slot);
         streams_[slot].clock.join_implicit(work_of_all());
     }
+}
+
+void Order::wait_for_stream(StreamSlot later, StreamSlot earlier, Epoch epoch) {
+    command(earlier);
+    command(later);
+    Clock reached = streams_[earlier].clock;
+    reached.lower(earlier, epoch);
+    streams_[later].clock.join(reached);
+}
+
+void Order::wait_for_epoch(StreamSlot later, StreamSlot earlier, Epoch epoch) {
+    command(later);
+    streams_[later].clock.raise(earlier, epoch);
+}
+
+bool Order::captures_waiters(std::uint64_t event) const {
+    const auto found = events_.find(event);
+    return found != events_.end() && found->second.capture != 0 && is_active(found->second.capture);
 }
 
 bool Order::is_active(std::uint32_t capture) const {

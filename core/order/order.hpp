@@ -36,12 +36,22 @@ class Order {
     /// for.
     Epoch next(StreamSlot slot);
     const Clock& clock(StreamSlot slot) const { return streams_[slot].clock; }
+    /// The operation queued last.
+    Epoch last(StreamSlot slot) const { return streams_[slot].last; }
+    /// Whether the stream of this slot has been destroyed.
+    bool has_ended(StreamSlot slot) const { return streams_[slot].has_ended; }
+    std::size_t slots() const { return streams_.size(); }
 
     void event_created(std::uint64_t event);
     void event_destroyed(std::uint64_t event);
     void record(std::uint64_t event, StreamSlot slot);
     /// Takes the record issued last; an event never recorded makes nothing wait.
     void wait(StreamSlot slot, std::uint64_t event);
+    /// `later` waits for what is on `earlier` up to its operation `epoch`, by an event that the
+    /// tool has just recorded there.
+    void wait_for_stream(StreamSlot later, StreamSlot earlier, Epoch epoch);
+    /// The same by an event recorded behind `epoch` some time ago.
+    void wait_for_epoch(StreamSlot later, StreamSlot earlier, Epoch epoch);
     /// A wait for something that may cover any work queued until now: an implicit edge from all of
     /// it.
     void wait_for_unknown(StreamSlot slot);
@@ -49,6 +59,9 @@ class Order {
     void begin_capture(StreamSlot slot);
     void end_capture(StreamSlot slot);
     bool is_capturing(StreamSlot slot) const { return streams_[slot].capture != 0; }
+    bool is_anything_capturing() const { return !active_captures_.empty(); }
+    /// Whether a stream that waits for this event becomes part of a capture.
+    bool captures_waiters(std::uint64_t event) const;
 
     /// What is complete when all work queued on a stream until now is; for the legacy stream that
     /// includes the blocking streams of its context.
@@ -77,6 +90,7 @@ class Order {
         std::uint64_t host_seen = 0;    ///< host version joined last
         std::uint64_t legacy_seen = 0;  ///< commands of the legacy stream joined
         std::uint64_t commands = 0;
+        bool has_ended = false;
         bool pending_for_legacy = false;  ///< has commands that the legacy stream has not joined
         std::uint32_t capture = 0;        ///< the capture it is part of; 0: none
     };

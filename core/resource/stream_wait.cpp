@@ -105,13 +105,26 @@ tl::expected<StreamEvent, CUresult> StreamEvents::record(const UsePoint& point) 
     if (context.result() != CUDA_SUCCESS) {
         return tl::unexpected(context.result());
     }
-    const auto event = take(context.id());
-    if (!event) {
-        return event;
+    return take(context.id()).and_then([&](const StreamEvent& event) {
+        return record_in_context(event, point);
+    });
+}
+
+tl::expected<StreamEvent, CUresult> StreamEvents::record_again(const StreamEvent& event,
+                                                               const UsePoint& point) {
+    const CurrentContext context(driver_, point);
+    if (context.result() != CUDA_SUCCESS) {
+        destroy(event);
+        return tl::unexpected(context.result());
     }
-    const CUresult result = driver_.event_record(event->event, handle_of(recordable(point.stream)));
+    return record_in_context(event, point);
+}
+
+tl::expected<StreamEvent, CUresult> StreamEvents::record_in_context(const StreamEvent& event,
+                                                                    const UsePoint& point) {
+    const CUresult result = driver_.event_record(event.event, handle_of(recordable(point.stream)));
     if (result != CUDA_SUCCESS) {
-        destroy(*event);
+        destroy(event);
         return tl::unexpected(result);
     }
     return event;

@@ -30,6 +30,10 @@ class StreamEvents {
     /// Takes an event and records it behind what has been queued on the stream of `point` by now.
     tl::expected<StreamEvent, CUresult> record(const UsePoint& point);
 
+    /// Records an event taken before anew; on failure it is given up.
+    tl::expected<StreamEvent, CUresult> record_again(const StreamEvent& event,
+                                                     const UsePoint& point);
+
     /// Makes what is queued on `later` next wait for what has been queued on `earlier` by now.
     CUresult queue_wait(const UsePoint& earlier, StreamId later);
     /// The same behind an event that somebody else has recorded.
@@ -43,6 +47,8 @@ class StreamEvents {
 
   private:
     tl::expected<StreamEvent, CUresult> take(ContextId current);
+    tl::expected<StreamEvent, CUresult> record_in_context(const StreamEvent& event,
+                                                          const UsePoint& point);
 
     const DriverApi& driver_;
     std::mutex mutex_;

@@ -40,7 +40,7 @@ class LogTest : public ::testing::Test {
 
 TEST_F(LogTest, EveryRecordIsOnDiskAtOnce) {
     Log log(path);
-    log.header();
+    log.header("check");
     EXPECT_EQ(lines().at(0)["schema"], 1);
     EXPECT_EQ(lines().at(0)["pid"], getpid());
     log.driver(13000, nullptr);
@@ -81,7 +81,7 @@ TEST_F(LogTest, IsNeverWrittenThroughALink) {
 TEST_F(LogTest, AFolderThatCannotBeWrittenIsOneLine) {
     testing::internal::CaptureStderr();
     Log log(folder + "/missing/log.jsonl");
-    log.header();
+    log.header("check");
     log.note("lost");
     const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);

@@ -1,0 +1,77 @@
+// The order that the program provides, as the tracker knows it, and the repair of what it fails to
+// provide.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/operation.hpp"
+#include "core/repair/stream_marks.hpp"
+#include "core/resource/driver_api.hpp"
+#include "core/resource/stream_wait.hpp"
+#include "core/resource/use_order.hpp"
+#include "core/settings.hpp"
+#include "core/tracker.hpp"
+
+namespace cuward {
+
+/// Thread-safe. What resources ask is answered from the tracker's clocks; of the waits that are
+/// missing those are queued that the settings want repaired.
+class ProgramOrder final : public UseOrder {
+  public:
+    ProgramOrder(const DriverApi& driver, Tracker& tracker, const Settings& settings);
+
+    /// Which hazards the tracker is to name as missing.
+    static RepairPolicy policy_of(const Settings& settings);
+
+    UsePoint point(StreamId stream) override;
+    bool provided(const UsePoint& earlier, const UsePoint& later) override;
+    std::uint64_t event_behind(const UsePoint& use) override { return marks_.behind(use); }
+    void queued(const UsePoint& earlier, const UsePoint& later) override;
+    void for_each_unfinished(const std::function<void(const UsePoint&)>& visit) override;
+    bool observes_only() const override { return settings_.mode == Mode::Check; }
+
+    /// While it lives the calling thread deals with this operation: what resources ask is about it.
+    class Current {
+      public:
+        explicit Current(PendingOperation& operation) { current_ = &operation; }
+        ~Current() { current_ = nullptr; }
+        Current(const Current&) = delete;
+        Current& operator=(const Current&) = delete;
+    };
+
+    /// Queues what is still missing before the current operation, which has been entered.
+    void repair(const PendingOperation& operation);
+    /// The current operation has been queued.
+    void operation_queued(const PendingOperation& operation);
+
+    /// Makes `later` wait for every use that is missing.
+    void repair(const std::vector<UsePoint>& missing, StreamRef later);
+
+    /// A stream is about to be destroyed or captured, when no event can be recorded behind its work
+    /// any more.
+    void before_loss(StreamRef stream);
+    void forget_context(ContextId context);
+
+    /// How many waits have been queued on the program's streams.
+    std::uint64_t waits() const { return waits_.load(); }
+
+  private:
+    UsePoint point_of(const PendingOperation& operation) const;
+    bool is_wanted(const UsePoint& earlier, const UsePoint& later) const;
+    bool can_wait_for(const UsePoint& earlier);
+    void queue(const UsePoint& earlier, const UsePoint& later);
+
+    static constinit thread_local PendingOperation* current_;
+
+    const DriverApi& driver_;
+    Tracker& tracker_;
+    const Settings settings_;
+    StreamEvents events_;
+    StreamMarks marks_;
+    std::atomic<std::uint64_t> waits_{0};
+};
+
+}  // namespace cuward

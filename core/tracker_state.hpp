@@ -1,0 +1,133 @@
+// What the tracker keeps, guarded by one mutex; shared by the files that implement it.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/blocks/tracked_blocks.hpp"
+#include "core/checks/findings.hpp"
+#include "core/log/log.hpp"
+#include "core/order/order.hpp"
+#include "core/resource/use_order.hpp"
+#include "core/thread_id.hpp"
+#include "core/tracker.hpp"
+
+namespace cuward {
+
+/// What the log is told of a stream when it is first referred to.
+struct StreamRecord {
+    std::uint64_t incarnation = 0;
+    std::uint32_t id = 0;
+    CallSite created;
+};
+
+/// The addresses any block ever had. Only grows, so that it can be read without a lock.
+class AddressHull {
+  public:
+    void add(Address lo, Address hi) {
+        if (lo < lo_.load(std::memory_order_relaxed)) {
+            lo_.store(lo, std::memory_order_relaxed);
+        }
+        if (hi > hi_.load(std::memory_order_relaxed)) {
+            hi_.store(hi, std::memory_order_relaxed);
+        }
+    }
+    bool contains(Address address) const {
+        return address >= lo_.load(std::memory_order_relaxed) &&
+               address < hi_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<Address> lo_{~Address{0}};
+    std::atomic<Address> hi_{0};
+};
+
+/// Something found in a call under way, which counts if the call succeeds.
+struct Suspect {
+    Seen seen;
+    StreamSlot earlier = 0;  ///< stream of the earlier side, if it is one that can be waited for
+    Epoch epoch = 0;         ///< its operation there; 0: nothing to wait for
+};
+
+/// Adds work to what has to be waited for, of each stream the latest.
+inline void add_missing(std::vector<UsePoint>& missing, const UsePoint& earlier) {
+    for (UsePoint& known : missing) {
+        if (known.lane == earlier.lane) {
+            known.position = std::max(known.position, earlier.position);
+            return;
+        }
+    }
+    missing.push_back(earlier);
+}
+
+struct Tracker::State {
+    State(Log& the_log, const RepairPolicy& the_policy)
+        : policy(the_policy), log(the_log), order(is_thread_alive), findings(the_log, places) {}
+
+    /// Decoders call on the thread whose call they decode, so its per-thread stream is this
+    /// thread's.
+    StreamSlot slot_of(StreamRef stream) {
+        if (stream.stream == kPerThreadStream) {
+            stream.thread = this_thread_id();
+        }
+        return order.slot_of(stream);
+    }
+    std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
+    void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
+               PlaceId place);
+    PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
+                        Epoch epoch, PlaceId place);
+    void suspect(PendingOperation& pending, const Suspect& found);
+    void check_alive(PastAccess use);
+    void check_allocated(const TrackedBlock& block, const PastAccess& use,
+                         PendingOperation& pending);
+    void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
+                          const PastAccess& later, PendingOperation& pending);
+    void check_free_in_order(const TrackedBlock& block, PendingFree& pending, const Side& freed);
+    bool is_to_repair(Verdict verdict) const {
+        return policy.from.has_value() && verdict >= *policy.from;
+    }
+
+    /// The stream of a stream-ordered allocation, or the legacy stream if that one has ended.
+    StreamRef stream_of(const TrackedBlock& block) const;
+    /// The work of a stream up to `epoch`, for whoever waits for it.
+    UsePoint point_of(StreamSlot slot, Epoch epoch) const;
+    /// The last operation of a stream that its call has certainly queued.
+    Epoch last_queued(StreamSlot slot) const;
+    void call_returned(StreamSlot slot, Epoch epoch);
+    void report_bad_free(const FreeRequest& request);
+    void freed(const TrackedBlock& block, const Side& side, const CallSite& site);
+    Side side_of(const FreeRequest& request);
+    PlaceId place_of(const char* op, const CallSite& site) {
+        return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
+    }
+
+    std::mutex mutex;
+    const RepairPolicy policy;
+    Log& log;
+    Order order;
+    TrackedBlocks blocks;
+    /// Blocks whose free is under way, by serial number.
+    std::unordered_map<std::uint64_t, TrackedBlock> retired;
+    Places places;
+    Findings findings;
+    /// What was found in calls under way: it counts if they succeed.
+    std::map<std::pair<StreamSlot, Epoch>, std::vector<Suspect>> suspects;
+    /// Operations whose calls have not returned, kept where something is to be repaired: an event
+    /// recorded now may not cover them.
+    std::vector<std::pair<StreamSlot, Epoch>> under_way;
+    std::condition_variable returned;
+    AddressHull hull;
+    std::vector<StreamRecord> streams;
+    std::uint32_t stream_ids = 0;
+    std::uint64_t serials = 0;
+    std::uint64_t live_bytes = 0;
+};
+
+}  // namespace cuward
