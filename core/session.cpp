@@ -13,7 +13,8 @@ Session::Session(const DriverApi& driver, const std::string& log_path, const Set
       log_(log_path),
       stacks_(log_),
       tracker_(log_, ProgramOrder::policy_of(settings)),
-      order_(driver_, tracker_, settings_) {}
+      order_(driver_, tracker_, settings_),
+      budgets_(settings.budget, kMaxDevices) {}
 
 Session::~Session() {
     for (std::atomic<DeviceMemoryResource*>& resource : resources_) {
@@ -33,12 +34,18 @@ DeviceMemoryResource* Session::resource(int device_ordinal) {
         resource = place.load(std::memory_order_relaxed);
         if (resource == nullptr) {
             resource = make_resource_stack(CudaDevice(driver_, &order_of_resources()),
-                                           device_ordinal, settings_)
+                                           device_ordinal, settings_, budgets_.of(device_ordinal),
+                                           log_)
                            .release();
             place.store(resource, std::memory_order_release);
         }
     }
     return resource;
+}
+
+void Session::refused(const char* api, int device_ordinal, const BudgetRefusal& refusal) {
+    log_.budget(refusal, device_ordinal, settings_.budget && settings_.budget->for_process,
+                site(api));
 }
 
 CallSite Session::site(const char* api) {

@@ -10,6 +10,7 @@
 
 #include "core/log/log.hpp"
 #include "core/repair/program_order.hpp"
+#include "core/resource/budget_account.hpp"
 #include "core/resource/device_memory_resource.hpp"
 #include "core/resource/driver_api.hpp"
 #include "core/settings.hpp"
@@ -48,6 +49,12 @@ class Session {
     /// The resources of a device, made at their first use; null for an ordinal no driver gives.
     DeviceMemoryResource* resource(int device_ordinal);
 
+    /// The budget of a device; null without one.
+    BudgetAccount* budget(int device_ordinal) { return budgets_.of(device_ordinal); }
+
+    /// Writes down that the budget had no room for what the program asks for by `api`.
+    void refused(const char* api, int device_ordinal, const BudgetRefusal& refusal);
+
     /// Place of the call being made, for the log.
     CallSite site(const char* api);
 
@@ -77,8 +84,9 @@ class Session {
     Stacks stacks_;
     Tracker tracker_;
     ProgramOrder order_;
-    std::mutex resources_mutex_;
     static constexpr int kMaxDevices = 128;
+    BudgetAccounts budgets_;
+    std::mutex resources_mutex_;
     std::array<std::atomic<DeviceMemoryResource*>, kMaxDevices> resources_{};
 };
 

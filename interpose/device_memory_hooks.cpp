@@ -16,6 +16,7 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUr
     const auto block = resource->allocate(bytes, kNoStream, AllocTag{});
     *ptr = address_or_null(block);
     result = driver_answer(block);
+    note_refusal(tool, block, here->device, "cuMemAlloc");
     if (block) {
         track_allocation(tool,
                          {.kind = BlockKind::Device,

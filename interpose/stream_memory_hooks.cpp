@@ -30,6 +30,7 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
     const auto block = resource->allocate(bytes, id_of(stream), AllocTag{});
     *ptr = address_or_null(block);
     result = driver_answer(block);
+    note_refusal(tool, block, place->device, "cuMemAllocAsync");
     if (block) {
         track_allocation(tool,
                          {.kind = BlockKind::Async,

@@ -119,6 +119,14 @@ std::optional<CUresult> driver_answer(const ResourceResult<T>& result) {
     return static_cast<CUresult>(result.error().driver_result);
 }
 
+/// Tells the log if it was the budget that refused.
+template <typename T>
+void note_refusal(Tool& tool, const ResourceResult<T>& result, int device, const char* api) {
+    if (!result && result.error().error == ResourceError::OutOfBudget) {
+        tool.session.refused(api, device, result.error().refusal);
+    }
+}
+
 /// What a call of the program's writes to its result: the driver writes null when it fails.
 inline CUdeviceptr address_or_null(const ResourceResult<DeviceBlock>& block) {
     return block ? block->ptr : 0;

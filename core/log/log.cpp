@@ -16,6 +16,7 @@
 #include "core/log/json_text.hpp"
 #include "core/log/own_file.hpp"
 #include "core/log/process.hpp"
+#include "core/thread_id.hpp"
 
 #ifndef CUWARD_VERSION
 #error "CUWARD_VERSION is the version of the project, given by its build"
@@ -48,6 +49,34 @@ const char* name_of(BlockKind kind) {
             break;
     }
     return "mipmapped-array";
+}
+
+const char* name_of(MemoryOperationKind kind) {
+    switch (kind) {
+        case MemoryOperationKind::Allocate:
+            return "alloc";
+        case MemoryOperationKind::Free:
+            return "free";
+        case MemoryOperationKind::Forget:
+            break;
+    }
+    return "forget";
+}
+
+const char* name_of(ResourceError error) {
+    switch (error) {
+        case ResourceError::OutOfBudget:
+            return "out-of-budget";
+        case ResourceError::Driver:
+            return "driver";
+        case ResourceError::StreamMisuse:
+            return "stream-misuse";
+        case ResourceError::UseAfterFree:
+            return "use-after-free";
+        case ResourceError::OutOfBounds:
+            break;
+    }
+    return "out-of-bounds";
 }
 
 template <typename Id>
@@ -228,6 +257,29 @@ void Log::free(std::uint64_t block, std::uint32_t stream, const CallSite& site) 
     state_->write(
         R"({{"r":"free","block":{},"api":"{}","stream":{},"stack":{},"thread":{},"t":{}}})", block,
         site.api, stream, number(site.stack), site.thread, state_->now());
+}
+
+void Log::memory(const MemoryOperation& operation) {
+    const DeviceBlock& block = operation.block;
+    const std::string stream =
+        operation.stream == kNoStream
+            ? "null"
+            : fmt::format(R"("{:#x}")", static_cast<std::uint64_t>(operation.stream));
+    const char* const result = operation.result ? "ok" : name_of(operation.result.error().error);
+    state_->write(
+        R"({{"r":"memory","op":"{}","device":{},"ptr":"{:#x}","generation":{},"tag":{},"stream":{},"bytes":{},"outstanding":{},"result":"{}","code":{},"thread":{},"t":{}}})",
+        name_of(operation.kind), block.device_ordinal, block.ptr,
+        static_cast<std::uint64_t>(block.generation), number(block.tag), stream, block.bytes,
+        operation.outstanding, result,
+        operation.result ? 0 : operation.result.error().driver_result, this_thread_id(),
+        state_->now());
+}
+
+void Log::budget(const BudgetRefusal& refusal, int device, bool for_process, const CallSite& site) {
+    state_->write(
+        R"({{"r":"budget","device":{},"scope":"{}","requested":{},"current":{},"remaining":{},"limit":{},"api":"{}","stack":{},"thread":{},"t":{}}})",
+        device, for_process ? "process" : "device", refusal.requested, refusal.current,
+        refusal.remaining, refusal.limit, site.api, number(site.stack), site.thread, state_->now());
 }
 
 void Log::finding(const LoggedFinding& finding) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/operation.hpp"
+#include "core/resource/resource_log.hpp"
 
 namespace cuward {
 
@@ -43,12 +44,12 @@ struct LoggedFinding {
 
 /// Thread-safe. A record that cannot be written (disk full, file gone) costs one line on standard
 /// error and ends logging; the program goes on.
-class Log {
+class Log final : public ResourceLog {
   public:
     /// Creates the file for its owner only, never through a link; an empty path writes nowhere. A
     /// failure is one line on standard error.
     explicit Log(const std::string& path);
-    ~Log();
+    ~Log() override;
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
@@ -68,6 +69,8 @@ class Log {
     void stream(std::uint32_t id, StreamRef stream, const char* kind, const CallSite& site);
     void alloc(std::uint64_t block, const Allocation& allocation, std::uint32_t stream);
     void free(std::uint64_t block, std::uint32_t stream, const CallSite& site);
+    void memory(const MemoryOperation& operation) override;
+    void budget(const BudgetRefusal& refusal, int device, bool for_process, const CallSite& site);
     void finding(const LoggedFinding& finding);
     void count(std::uint32_t finding, std::uint64_t count, std::uint64_t repaired);
     /// How many waits the tool has queued.

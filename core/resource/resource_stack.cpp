@@ -1,12 +1,23 @@
 #include "core/resource/resource_stack.hpp"
 
 #include "core/resource/direct_cuda_resource.hpp"
+#include "core/resource/global_device_budget.hpp"
+#include "core/resource/logging_resource.hpp"
 
 namespace cuward {
 
 std::unique_ptr<DeviceMemoryResource> make_resource_stack(CudaDevice device, int device_ordinal,
-                                                          const Settings& /*settings*/) {
-    return std::make_unique<DirectCudaResource>(device, device_ordinal);
+                                                          const Settings& settings,
+                                                          BudgetAccount* budget, ResourceLog& log) {
+    std::unique_ptr<DeviceMemoryResource> stack =
+        std::make_unique<DirectCudaResource>(device, device_ordinal);
+    if (budget != nullptr) {
+        stack = std::make_unique<GlobalDeviceBudget>(std::move(stack), *budget);
+    }
+    if (settings.log_memory) {
+        stack = std::make_unique<LoggingResource>(std::move(stack), log);
+    }
+    return stack;
 }
 
 }  // namespace cuward

@@ -3,15 +3,19 @@
 
 #include <memory>
 
+#include "core/resource/budget_account.hpp"
 #include "core/resource/cuda_device.hpp"
 #include "core/resource/device_memory_resource.hpp"
+#include "core/resource/resource_log.hpp"
 #include "core/settings.hpp"
 
 namespace cuward {
 
 /// Outermost first: logging, budget, guard, and at the bottom the direct or the pooled resource;
-/// those that the settings do not ask for are left out.
+/// those that are not asked for are left out. The caller keeps `budget` (null: no limit) and `log`
+/// alive.
 std::unique_ptr<DeviceMemoryResource> make_resource_stack(CudaDevice device, int device_ordinal,
-                                                          const Settings& settings);
+                                                          const Settings& settings,
+                                                          BudgetAccount* budget, ResourceLog& log);
 
 }  // namespace cuward
