@@ -120,6 +120,7 @@ void Session::context_ended(ContextId context, const CallSite& site) {
             made->forget_context(context);
         }
     }
+    charges_.forget_context(context);
     order_.forget_context(context);
 }
 

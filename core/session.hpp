@@ -11,6 +11,7 @@
 #include "core/log/log.hpp"
 #include "core/repair/program_order.hpp"
 #include "core/resource/budget_account.hpp"
+#include "core/resource/budget_charges.hpp"
 #include "core/resource/device_memory_resource.hpp"
 #include "core/resource/driver_api.hpp"
 #include "core/settings.hpp"
@@ -52,6 +53,9 @@ class Session {
     /// The budget of a device; null without one.
     BudgetAccount* budget(int device_ordinal) { return budgets_.of(device_ordinal); }
 
+    /// What of the budgets is taken by memory that no resource owns.
+    BudgetCharges& charges() { return charges_; }
+
     /// Writes down that the budget had no room for what the program asks for by `api`.
     void refused(const char* api, int device_ordinal, const BudgetRefusal& refusal);
 
@@ -86,6 +90,7 @@ class Session {
     ProgramOrder order_;
     static constexpr int kMaxDevices = 128;
     BudgetAccounts budgets_;
+    BudgetCharges charges_;
     std::mutex resources_mutex_;
     std::array<std::atomic<DeviceMemoryResource*>, kMaxDevices> resources_{};
 };

@@ -1,8 +1,8 @@
 // Arrays and mipmapped arrays: memory behind a handle, with a layout only the driver knows.
 #include <algorithm>
 
+#include "interpose/driver_allocation.hpp"
 #include "interpose/driver_library.hpp"
-#include "interpose/watched_call.hpp"
 
 namespace cuward {
 namespace {
@@ -50,8 +50,9 @@ std::uint64_t payload(const Extent& extent) {
 /// Every level has half the size of the one before in each dimension. Layers are not halved, so
 /// this is a lower bound for layered arrays.
 std::uint64_t payload(Extent extent, unsigned int levels) {
+    constexpr unsigned int kMost = 64;  // no extent can be halved more often
     std::uint64_t bytes = 0;
-    for (unsigned int level = 0; level < levels; ++level) {
+    for (unsigned int level = 0; level < std::min(levels, kMost); ++level) {
         bytes += payload(extent);
         extent = {extent.width / 2, extent.height / 2, extent.depth / 2, extent.element_bytes};
     }
@@ -63,13 +64,18 @@ Address address(Handle handle) {
     return reinterpret_cast<Address>(handle);
 }
 
+/// The driver refuses a call without a descriptor itself.
 template <typename Descriptor>
-void watch_array(CUresult result, const char* api, const CUarray* array,
-                 const Descriptor* descriptor) {
-    watch_allocation(result, api, [&] {
-        return NewBlock{.kind = BlockKind::Array,
-                        .ptr = address(*array),
-                        .bytes = payload(extent_of(*descriptor))};
+std::uint64_t payload(const Descriptor* descriptor) {
+    return descriptor != nullptr ? payload(extent_of(*descriptor)) : 0;
+}
+
+template <typename Descriptor, typename Call>
+CUresult allocate_array(const char* api, const CUarray* array, const Descriptor* descriptor,
+                        Call call) {
+    return allocate_by_driver(api, payload(descriptor), call, [&] {
+        return NewBlock{
+            .kind = BlockKind::Array, .ptr = address(*array), .bytes = payload(descriptor)};
     });
 }
 
@@ -78,16 +84,14 @@ void watch_array(CUresult result, const char* api, const CUarray* array,
 
 CUresult hook_cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
     using namespace cuward;
-    const CUresult result = real<Hook::cuArrayCreate_v2_>()(array, descriptor);
-    watch_array(result, "cuArrayCreate", array, descriptor);
-    return result;
+    return allocate_array("cuArrayCreate", array, descriptor,
+                          [&] { return real<Hook::cuArrayCreate_v2_>()(array, descriptor); });
 }
 
 CUresult hook_cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
     using namespace cuward;
-    const CUresult result = real<Hook::cuArray3DCreate_v2_>()(array, descriptor);
-    watch_array(result, "cuArray3DCreate", array, descriptor);
-    return result;
+    return allocate_array("cuArray3DCreate", array, descriptor,
+                          [&] { return real<Hook::cuArray3DCreate_v2_>()(array, descriptor); });
 }
 
 CUresult hook_cuArrayDestroy(CUarray array) {
@@ -101,13 +105,14 @@ CUresult hook_cuMipmappedArrayCreate(CUmipmappedArray* array,
                                      const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
                                      unsigned int levels) {
     using namespace cuward;
-    const CUresult result = real<Hook::cuMipmappedArrayCreate_>()(array, descriptor, levels);
-    watch_allocation(result, "cuMipmappedArrayCreate", [&] {
-        return NewBlock{.kind = BlockKind::MipmappedArray,
-                        .ptr = address(*array),
-                        .bytes = payload(extent_of(*descriptor), levels)};
-    });
-    return result;
+    const std::uint64_t bytes = descriptor != nullptr ? payload(extent_of(*descriptor), levels) : 0;
+    return allocate_by_driver(
+        "cuMipmappedArrayCreate", bytes,
+        [&] { return real<Hook::cuMipmappedArrayCreate_>()(array, descriptor, levels); },
+        [&] {
+            return NewBlock{
+                .kind = BlockKind::MipmappedArray, .ptr = address(*array), .bytes = bytes};
+        });
 }
 
 CUresult hook_cuMipmappedArrayDestroy(CUmipmappedArray array) {

@@ -1,4 +1,7 @@
 // Device memory that is usable at once: cuMemAlloc and its relatives, and cuMemFree.
+#include <limits>
+
+#include "interpose/driver_allocation.hpp"
 #include "interpose/driver_library.hpp"
 #include "interpose/watched_call.hpp"
 
@@ -27,6 +30,18 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUr
     }
 }
 
+/// About what cuMemAllocPitch takes, whose pitch on every device so far is a multiple of 512 bytes;
+/// what overflows is more than there is.
+std::uint64_t pitched_bytes(std::uint64_t width, std::uint64_t height) {
+    constexpr std::uint64_t kGranularity = 512;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    if (width > kMost - (kGranularity - 1)) {
+        return kMost;
+    }
+    const std::uint64_t pitch = (width + kGranularity - 1) / kGranularity * kGranularity;
+    return height != 0 && pitch > kMost / height ? kMost : pitch * height;
+}
+
 /// A block of the resource's, given back by cuMemFree whatever call it came from.
 std::optional<CUresult> deallocate(DeviceMemoryResource& resource, const BlockId& block) {
     return driver_answer(resource.deallocate_synchronously(named_block(block)));
@@ -48,21 +63,20 @@ CUresult hook_cuMemAlloc_v2(CUdeviceptr* ptr, std::size_t bytes) {
 CUresult hook_cuMemAllocPitch_v2(CUdeviceptr* ptr, std::size_t* pitch, std::size_t width,
                                  std::size_t height, unsigned int element_bytes) {
     using namespace cuward;
-    const CUresult result =
-        real<Hook::cuMemAllocPitch_v2_>()(ptr, pitch, width, height, element_bytes);
-    watch_allocation(result, "cuMemAllocPitch", [&] {
-        return NewBlock{.kind = BlockKind::Pitched, .ptr = *ptr, .bytes = *pitch * height};
-    });
-    return result;
+    return allocate_by_driver(
+        "cuMemAllocPitch", pitched_bytes(width, height),
+        [&] { return real<Hook::cuMemAllocPitch_v2_>()(ptr, pitch, width, height, element_bytes); },
+        [&] {
+            return NewBlock{.kind = BlockKind::Pitched, .ptr = *ptr, .bytes = *pitch * height};
+        });
 }
 
 CUresult hook_cuMemAllocManaged(CUdeviceptr* ptr, std::size_t bytes, unsigned int flags) {
     using namespace cuward;
-    const CUresult result = real<Hook::cuMemAllocManaged_>()(ptr, bytes, flags);
-    watch_allocation(result, "cuMemAllocManaged", [&] {
-        return NewBlock{.kind = BlockKind::Managed, .ptr = *ptr, .bytes = bytes};
-    });
-    return result;
+    return allocate_by_driver(
+        "cuMemAllocManaged", bytes,
+        [&] { return real<Hook::cuMemAllocManaged_>()(ptr, bytes, flags); },
+        [&] { return NewBlock{.kind = BlockKind::Managed, .ptr = *ptr, .bytes = bytes}; });
 }
 
 CUresult hook_cuMemFree_v2(CUdeviceptr ptr) {

@@ -1,4 +1,5 @@
 // Stream-ordered memory: cuMemAllocAsync and its relatives, in both meanings of stream 0.
+#include "interpose/driver_allocation.hpp"
 #include "interpose/driver_library.hpp"
 #include "interpose/stream_argument.hpp"
 #include "interpose/watched_call.hpp"
@@ -53,14 +54,18 @@ CUresult allocate_async(CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
     return result ? *result : real<hook>()(ptr, bytes, stream);
 }
 
-void track_from_pool(Tool& tool, CUdeviceptr ptr, std::size_t bytes, CUstream stream) {
+constexpr const char* kFromPool = "cuMemAllocFromPoolAsync";
+
+void track_from_pool(Tool& tool, CUdeviceptr ptr, std::size_t bytes, CUstream stream,
+                     BudgetClaim& claim) {
     if (const auto place = place_of(tool, stream)) {
+        claim.keep(tool, ptr);
         track_allocation(tool,
                          {.kind = BlockKind::Async,
                           .ptr = ptr,
                           .bytes = bytes,
                           .stream = stream_of(*place, stream)},
-                         *place, "cuMemAllocFromPoolAsync");
+                         *place, kFromPool);
     }
 }
 
@@ -68,10 +73,18 @@ void track_from_pool(Tool& tool, CUdeviceptr ptr, std::size_t bytes, CUstream st
 template <Hook hook>
 CUresult allocate_from_pool(CUdeviceptr* ptr, std::size_t bytes, CUmemoryPool pool, CUstream stream,
                             StreamId default_stream) {
-    const CUresult result = real<hook>()(ptr, bytes, pool, stream);
     Tool* const tool = watching();
+    const CUstream named = named_stream(stream, default_stream);
+    BudgetClaim claim;
+    if (tool != nullptr && tool->session.settings().budget) {
+        guarded([&] { claim.take(*tool, place_of(*tool, named), bytes, kFromPool); });
+    }
+    if (claim.is_refused()) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    const CUresult result = real<hook>()(ptr, bytes, pool, stream);
     if (tool != nullptr && result == CUDA_SUCCESS) {
-        guarded([&] { track_from_pool(*tool, *ptr, bytes, named_stream(stream, default_stream)); });
+        guarded([&] { track_from_pool(*tool, *ptr, bytes, named, claim); });
     }
     return result;
 }

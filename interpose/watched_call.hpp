@@ -168,14 +168,20 @@ template <typename CarryOut>
 CUresult watch_free(const Release& release, const char* api, CarryOut&& carry_out) noexcept {
     Tool* const tool = release.ptr != 0 ? watching() : nullptr;
     PendingFree pending;
-    const bool begun =
-        tool != nullptr && guarded([&] { pending = begin_free(*tool, release, api); });
+    std::optional<BudgetCharge> charge;
+    const bool begun = tool != nullptr && guarded([&] {
+                           pending = begin_free(*tool, release, api);
+                           charge = tool->session.charges().take(release.ptr);
+                       });
     if (!begun) {
         return carry_out(nullptr, BlockId{});
     }
     const CUresult result = pending.is_behind_stream ? free_on_stream(*tool, pending)
                                                      : carry_out(tool, pending.resource_block);
-    guarded([&] { tool->session.tracker().end_free(pending, result == CUDA_SUCCESS); });
+    guarded([&] {
+        tool->session.tracker().end_free(pending, result == CUDA_SUCCESS);
+        tool->session.charges().end(release.ptr, charge, result == CUDA_SUCCESS);
+    });
     return result;
 }
 
