@@ -43,6 +43,8 @@ std::uint64_t& counter_for(Summary& summary, Kind kind, Verdict verdict) {
             return summary.leaks;
         case Kind::ReliesOnImplicitSync:
             return summary.implicit_sync_notes;
+        case Kind::OutOfBudget:
+            return summary.budget_refusals;
         case Kind::Other:
             return summary.other_findings;
         default:
@@ -76,6 +78,9 @@ class Builder {
         const Resolver resolver(log, symbolizer_, options_.all_frames);
         for (const LoggedFinding& logged : log.findings) {
             add_finding(log, resolver, logged);
+        }
+        for (const LoggedRefusal& refusal : log.refusals) {
+            add_refusal(resolver, refusal);
         }
         if (options_.leak_check) {
             for (const LeakGroup& group : leaks_of(log)) {
@@ -135,6 +140,24 @@ class Builder {
         for (const LoggedAccess& access : logged.accesses) {
             finding.accesses.push_back(resolver.access(access));
         }
+        keep(std::move(finding));
+    }
+
+    void add_refusal(const Resolver& resolver, const LoggedRefusal& logged) {
+        Finding finding;
+        finding.kind = Kind::OutOfBudget;
+        finding.kind_name = "out-of-budget";
+        finding.verdict = Verdict::Proven;
+        counter_for(report_.summary, finding.kind, finding.verdict) += logged.count;
+        finding.count = logged.count;
+        finding.time = logged.time;
+        LoggedAccess asked;
+        asked.op = "alloc";
+        asked.api = logged.api;
+        asked.stack = logged.stack;
+        asked.thread = logged.thread;
+        finding.accesses.push_back(resolver.access(asked));
+        finding.refusal = resolver.refusal(logged);
         keep(std::move(finding));
     }
 

@@ -84,6 +84,31 @@ struct LoggedFinding {
     std::uint64_t count = 1;
 };
 
+/// Memory of one place of allocation. `api` and `kind` point into LogModel::names.
+struct LoggedHolder {
+    std::uint64_t stack = 0;
+    std::string_view api;
+    std::string_view kind;
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// Allocations of one place that the budget had no room for; the numbers are those of the first.
+struct LoggedRefusal {
+    std::string api;
+    std::uint64_t stack = 0;
+    std::uint64_t thread = 0;
+    std::uint64_t time = 0;
+    std::uint64_t device = 0;
+    bool for_process = false;  ///< the budget is for all devices together
+    std::uint64_t requested = 0;
+    std::uint64_t current = 0;
+    std::uint64_t remaining = 0;
+    std::uint64_t limit = 0;
+    std::uint64_t count = 1;
+    std::vector<LoggedHolder> holders;  ///< largest first
+};
+
 struct LoggedProcess {
     std::string tool;
     std::string program;
@@ -126,6 +151,7 @@ struct LogModel {
     /// Blocks that are live at the end, and those that a finding names.
     std::unordered_map<std::uint64_t, LoggedBlock> blocks;
     std::vector<LoggedFinding> findings;
+    std::vector<LoggedRefusal> refusals;
     /// Each API and kind name once: a log has millions of blocks and a handful of names.
     std::unordered_set<std::string> names;
 };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/report/fields.hpp"
+#include "core/report/holders.hpp"
 #include "core/report/line_reader.hpp"
 #include "core/report/text.hpp"
 
@@ -105,7 +106,7 @@ class Reader {
             {"stream", &Reader::take_stream}, {"alloc", &Reader::take_alloc},
             {"free", &Reader::take_free},     {"finding", &Reader::take_finding},
             {"count", &Reader::take_count},   {"note", &Reader::take_note},
-            {"end", &Reader::take_end}};
+            {"budget", &Reader::take_budget}, {"end", &Reader::take_end}};
         const json& name = field(record, "r");
         if (!name.is_string()) {
             return false;
@@ -270,6 +271,37 @@ class Reader {
         }
         std::uint64_t& known = model_.findings[finding->second].count;
         known = std::max(known, *count);
+        return true;
+    }
+
+    bool take_budget(const json& record) {
+        const auto limit = number(record, "limit");
+        if (!limit) {
+            return false;
+        }
+        LoggedRefusal refusal;
+        refusal.api = text_or_empty(record, "api");
+        refusal.stack = number_or_zero(record, "stack");
+        refusal.device = number_or_zero(record, "device");
+        const auto same_place = [&](const LoggedRefusal& known) {
+            return known.stack == refusal.stack && known.device == refusal.device &&
+                   known.api == refusal.api;
+        };
+        const auto known = std::find_if(model_.refusals.begin(), model_.refusals.end(), same_place);
+        if (known != model_.refusals.end()) {
+            ++known->count;
+            return true;
+        }
+        refusal.thread = number_or_zero(record, "thread");
+        refusal.time = number_or_zero(record, "t");
+        refusal.for_process = text_or_empty(record, "scope") == "process";
+        refusal.requested = number_or_zero(record, "requested");
+        refusal.current = number_or_zero(record, "current");
+        refusal.remaining = number_or_zero(record, "remaining");
+        refusal.limit = *limit;
+        refusal.holders =
+            holders_in(model_, refusal.for_process ? std::nullopt : std::optional(refusal.device));
+        model_.refusals.push_back(std::move(refusal));
         return true;
     }
 

@@ -75,9 +75,32 @@ enum class Kind {
     UseBeforeAlloc,
     InvalidFree,
     Race,
+    OutOfBudget,
     Other,  ///< a kind that a later tool knows
     Leak,
     ReliesOnImplicitSync,
+};
+
+/// Memory of one place of allocation.
+struct Holder {
+    std::string api;
+    std::string kind;
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+    Stack stack;
+};
+
+/// Why the budget had no room, when that was first so; in bytes.
+struct BudgetRefusal {
+    std::uint64_t device = 0;
+    bool for_process = false;  ///< the budget is for all devices together
+    std::uint64_t requested = 0;
+    std::uint64_t current = 0;
+    std::uint64_t remaining = 0;
+    std::uint64_t limit = 0;
+    std::vector<Holder> holders;  ///< the largest few
+    std::uint64_t further_places = 0;
+    std::uint64_t further_bytes = 0;
 };
 
 enum class Verdict { Proven, Likely, Possible };
@@ -97,6 +120,8 @@ struct Finding {
     // Leaks: `count` blocks of this total, `block` being the first of them.
     std::uint64_t leaked_bytes = 0;
     bool live_when_log_ended = false;  ///< the process did not end by itself
+
+    std::optional<BudgetRefusal> refusal;  ///< Kind::OutOfBudget only
 
     std::string message;
     std::string suggestion;
@@ -138,6 +163,7 @@ struct Summary {
     std::uint64_t lifetime_errors = 0;
     std::uint64_t possible_lifetime_errors = 0;
     std::uint64_t implicit_sync_notes = 0;
+    std::uint64_t budget_refusals = 0;  ///< calls; no fault of the program that gets them
     std::uint64_t other_findings = 0;
     std::uint64_t held_blocks = 0;
     std::uint64_t held_bytes = 0;

@@ -108,6 +108,27 @@ std::string verdict_name(Verdict verdict) {
                                         : "possible";
 }
 
+json refusal_json(const BudgetRefusal& refusal) {
+    json holders = json::array();
+    for (const Holder& holder : refusal.holders) {
+        holders.push_back({{"blocks", holder.blocks},
+                           {"bytes", holder.bytes},
+                           {"kind", holder.kind},
+                           {"api", holder.api},
+                           {"entry", or_null(holder.stack.entry)},
+                           {"stack", stack_json(holder.stack)}});
+    }
+    return {{"device", refusal.device},
+            {"scope", refusal.for_process ? "process" : "device"},
+            {"requested", refusal.requested},
+            {"current", refusal.current},
+            {"remaining", refusal.remaining},
+            {"limit", refusal.limit},
+            {"holders", holders},
+            {"further_places", refusal.further_places},
+            {"further_bytes", refusal.further_bytes}};
+}
+
 json finding_json(const Finding& finding, const Process& process) {
     json out = {{"kind", finding.kind_name}, {"verdict", verdict_name(finding.verdict)}};
     if (!finding.hazard.empty()) {
@@ -117,6 +138,9 @@ json finding_json(const Finding& finding, const Process& process) {
     if (finding.kind == Kind::Leak) {
         out["leaked_bytes"] = finding.leaked_bytes;
         out["live_when_log_ended"] = finding.live_when_log_ended;
+    }
+    if (finding.refusal) {
+        out["budget"] = refusal_json(*finding.refusal);
     }
     out["ptr"] = hex(finding.ptr);
     out["t"] = finding.time;
@@ -143,6 +167,7 @@ json summary_json(const Summary& summary) {
             {"lifetime_errors", summary.lifetime_errors},
             {"possible_lifetime_errors", summary.possible_lifetime_errors},
             {"implicit_sync_notes", summary.implicit_sync_notes},
+            {"budget_refusals", summary.budget_refusals},
             {"other_findings", summary.other_findings},
             {"held_blocks", summary.held_blocks},
             {"held_bytes", summary.held_bytes}};

@@ -73,11 +73,26 @@ class TextRenderer {
             line(2, access_line(finding, access) + ":");
             render_stack(access.stack);
         }
+        if (finding.refusal) {
+            render_holders(*finding.refusal);
+        }
         if (finding.block) {
             render_block(finding);
         }
         out_ << '\n';
         out_ << "  " << paint("Fix:", kBold) << ' ' << escape(finding.suggestion) << "\n\n";
+    }
+
+    void render_holders(const BudgetRefusal& refusal) {
+        for (const Holder& holder : refusal.holders) {
+            out_ << '\n';
+            line(2, holder_line(holder) + ":");
+            render_stack(holder.stack);
+        }
+        if (refusal.further_places > 0) {
+            out_ << '\n';
+            line(2, further_holders_line(refusal));
+        }
     }
 
     // What the accesses show already is not repeated.

@@ -77,4 +77,25 @@ AccessPlace Resolver::access(const LoggedAccess& logged) const {
     return place;
 }
 
+BudgetRefusal Resolver::refusal(const LoggedRefusal& logged) const {
+    constexpr std::size_t kShownHolders = 5;
+    BudgetRefusal refusal;
+    refusal.device = logged.device;
+    refusal.for_process = logged.for_process;
+    refusal.requested = logged.requested;
+    refusal.current = logged.current;
+    refusal.remaining = logged.remaining;
+    refusal.limit = logged.limit;
+    for (const LoggedHolder& holder : logged.holders) {
+        if (refusal.holders.size() < kShownHolders) {
+            refusal.holders.push_back({std::string(holder.api), std::string(holder.kind),
+                                       holder.blocks, holder.bytes, stack(holder.stack)});
+        } else {
+            refusal.further_places += 1;
+            refusal.further_bytes = saturating_add(refusal.further_bytes, holder.bytes);
+        }
+    }
+    return refusal;
+}
+
 }  // namespace cuward::report

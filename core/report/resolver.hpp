@@ -14,6 +14,7 @@ class Resolver {
 
     Block block(const LoggedBlock& logged) const;
     AccessPlace access(const LoggedAccess& logged) const;
+    BudgetRefusal refusal(const LoggedRefusal& logged) const;
     std::string kernel(std::uint64_t id) const;
 
   private:

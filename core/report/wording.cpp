@@ -449,6 +449,30 @@ Words describe_leak(const Finding& finding) {
                         free_function_for(block), many ? "each of them" : "it")};
 }
 
+Words describe_out_of_budget(const Finding& finding) {
+    const BudgetRefusal& refusal = *finding.refusal;
+    const AccessPlace& asked = finding.accesses[0];
+    const std::string scope = refusal.for_process ? "for all devices together"
+                                                  : fmt::format("for device {}", refusal.device);
+    Words words;
+    words.message =
+        fmt::format("{}{} asked for {}, but of the budget of {} {} only {} were left.",
+                    spoken_op(asked), at_place(asked.stack), bytes_text(refusal.requested),
+                    bytes_text(refusal.limit), scope, bytes_text(refusal.remaining));
+    const std::string enough = bytes_text(saturating_add(refusal.current, refusal.requested));
+    if (refusal.holders.empty() || refusal.requested > refusal.limit) {
+        words.suggestion = fmt::format("Ask for less{}, or set the budget to {} or more.",
+                                       at_place(asked.stack), enough);
+    } else {
+        const Holder& most = refusal.holders[0];
+        words.suggestion = fmt::format(
+            "Before that, free what is no longer needed of the {} that {}{} allocated, or set the "
+            "budget to {} or more.",
+            bytes_text(most.bytes), spoken_api(most.api, most.stack), at_place(most.stack), enough);
+    }
+    return words;
+}
+
 Words describe_other(const Finding& finding) {
     return {
         fmt::format("A finding of kind {}, which this version of the report program does not know.",
@@ -474,6 +498,8 @@ Words words_for(const Finding& finding) {
             return describe_implicit_sync(finding);
         case Kind::Leak:
             return describe_leak(finding);
+        case Kind::OutOfBudget:
+            return describe_out_of_budget(finding);
         case Kind::Other:
             break;
     }
@@ -548,11 +574,12 @@ std::string title(const Finding& finding) {
     if (finding.kind == Kind::Leak) {
         return fmt::format("leak of {}", bytes_text(finding.leaked_bytes));
     }
+    const bool is_fact = finding.kind == Kind::OutOfBudget;
     const std::string hazard = finding.hazard.empty() ? "" : finding.hazard + ", ";
     const std::string seen =
         finding.count == 1 ? "" : fmt::format(", seen {}", counted(finding.count, "time"));
-    return fmt::format("{} ({}{}){}", finding.kind_name, hazard, verdict_name(finding.verdict),
-                       seen);
+    return finding.kind_name +
+           (is_fact ? "" : fmt::format(" ({}{})", hazard, verdict_name(finding.verdict))) + seen;
 }
 
 std::string access_line(const Finding& finding, const AccessPlace& access) {
@@ -563,7 +590,7 @@ std::string access_line(const Finding& finding, const AccessPlace& access) {
                 : again                           ? " freed the block again"
                                                   : " freed the block";
     } else if (access.op == "alloc") {
-        line += " allocated the block";
+        line += finding.kind == Kind::OutOfBudget ? " was refused" : " allocated the block";
     } else {
         const std::string_view bound = access.range_exact ? "" : "at most ";
         line += fmt::format(" {} ", past_tense(access));
@@ -596,6 +623,17 @@ std::string free_line(const Block& block) {
     const Call& freed = *block.freed;
     return fmt::format("freed by {} at {}{}", spoken_api(freed.api, freed.stack),
                        seconds_text(freed.time), on_thread(freed.thread));
+}
+
+std::string holder_line(const Holder& holder) {
+    return fmt::format("held by then: {} of {}, {}, allocated by {}",
+                       counted(holder.blocks, "block"), memory_kind(holder.kind),
+                       bytes_text(holder.bytes), spoken_api(holder.api, holder.stack));
+}
+
+std::string further_holders_line(const BudgetRefusal& refusal) {
+    return fmt::format("and {} allocated at {}", bytes_text(refusal.further_bytes),
+                       counted(refusal.further_places, "other place"));
 }
 
 std::string held_line(const Held& held) {
@@ -639,6 +677,10 @@ std::string verdict_line(const Report& report) {
             [](const Finding& finding) { return finding.verdict == Verdict::Possible; });
         line += fmt::format("; also {}{}", fmt::join(parts, ", "),
                             listed ? "" : " (--show-possible lists them)");
+    }
+    if (summary.budget_refusals > 0) {
+        line += fmt::format("; {} had no room in the budget",
+                            counted(summary.budget_refusals, "allocation"));
     }
     return line + (report.leak_check ? "" : "; leaks were not looked for");
 }

@@ -30,6 +30,10 @@ std::string access_line(const Finding& finding, const AccessPlace& access);
 std::string allocation_line(const Finding& finding);
 std::string free_line(const Block& block);
 
+/// "held by then: 2 blocks of device memory, 4096 bytes (4.0 KiB), allocated by cudaMalloc".
+std::string holder_line(const Holder& holder);
+std::string further_holders_line(const BudgetRefusal& refusal);
+
 std::string held_line(const Held& held);
 
 /// "app (pid 12, rank 3, on host)".
