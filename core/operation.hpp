@@ -99,7 +99,8 @@ struct Allocation {
     std::uint64_t bytes = 0;
     ContextId context = 0;
     int device = -1;
-    StreamRef stream;        ///< for BlockKind::Async: the stream it is ordered on
+    StreamRef stream;                   ///< for BlockKind::Async: the stream it is ordered on
+    bool free_waits_for_device = true;  ///< where a free of this kind of memory usually does
     BlockId resource_block;  ///< set when a DeviceMemoryResource owns it (device_ordinal >= 0)
     CallSite site;
 };
@@ -119,8 +120,9 @@ struct FreeRequest {
 struct PendingFree {
     std::uint64_t block = 0;  ///< serial number of the block taken off the map; 0: there was none
     BlockId resource_block;   ///< as given at allocation
-    bool waits_for_device = false;
-    Clock awaited{};  ///< by a free that waits for the device
+    bool is_behind_uses = false;    ///< every use is complete before the memory is used anew …
+    bool waits_for_device = false;  ///< … and when the call returns
+    Clock awaited{};                ///< by a free that waits for the device
     /// Uses that it does not come after and that the tool is to order before it.
     std::vector<UsePoint> missing{};
     StreamRef stream{};             ///< to free on if it has to wait: that of the allocation

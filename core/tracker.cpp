@@ -360,6 +360,7 @@ void Tracker::allocated(const Allocation& allocation) {
     block.context = allocation.context;
     block.resource_block = allocation.resource_block;
     block.kind = allocation.kind;
+    block.free_waits_for_device = allocation.free_waits_for_device;
     block.device = static_cast<std::int16_t>(allocation.device);
     block.thread = allocation.site.thread;
     block.place = state_->place_of("alloc", allocation.site);
@@ -396,7 +397,8 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     pending.resource_block = block->resource_block;
     pending.stream = state_->stream_of(*block);
     // Manual, "API synchronization behavior": frees of ordinary memory wait in practice only.
-    pending.waits_for_device = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
+    pending.is_behind_uses = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
+    pending.waits_for_device = pending.is_behind_uses && block->free_waits_for_device;
     if (pending.waits_for_device) {
         pending.awaited = state_->order.work_of_context(block->context);
     }
@@ -429,7 +431,7 @@ void Tracker::State::check_free_in_order(const TrackedBlock& block, PendingFree&
         block.history.for_each_outstanding(order.clock(slot).known, [&](const PastAccess& use) {
             report(FindingKind::FreedInFlight, use);
         });
-    } else if (!pending.waits_for_device) {
+    } else if (!pending.is_behind_uses) {
         block.history.for_each_outstanding(order.host().known, [&](const PastAccess& use) {
             report(FindingKind::FreedInFlight, use);
         });

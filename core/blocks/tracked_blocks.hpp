@@ -18,6 +18,7 @@ struct TrackedBlock {
     BlockId resource_block;
     AccessHistory history;
     BlockKind kind = BlockKind::Device;
+    bool free_waits_for_device = true;  ///< where a free of this kind of memory usually does
     std::int16_t device = -1;
     std::uint32_t thread = 0;
     PlaceId place{};

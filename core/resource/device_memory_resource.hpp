@@ -20,6 +20,7 @@ struct DeviceBlock {
     AllocTag tag{};
     Generation generation{};
     BlockState state = BlockState::Live;
+    bool free_waits_for_device = true;  ///< cuMemFree of it does, as of ordinary memory
 };
 
 /// Names one allocation among all that ever had its address.
@@ -58,6 +59,8 @@ struct ResourceFailure {
 
 template <typename T>
 using ResourceResult = tl::expected<T, ResourceFailure>;
+
+class AsyncCudaResource;
 
 /// Thread-safe source of device memory of one device.
 class DeviceMemoryResource {
@@ -99,6 +102,9 @@ class DeviceMemoryResource {
 
     /// Completes pending frees whose work is done; never waits.
     virtual void reap_pending() {}
+
+    /// The resource at the bottom of the stack if it keeps a pool of its own, else null.
+    virtual AsyncCudaResource* pooled() { return nullptr; }
 
     virtual bool supports_block_use_tracking() const { return false; }
 

@@ -39,13 +39,15 @@ class TrackerTest : public ::testing::Test {
     static CallSite site(std::uint32_t stack, const char* api = "cuTest") {
         return {.api = api, .stack = StackId{stack}, .thread = 1};
     }
-    void allocate(Address ptr = kBlock, BlockKind kind = BlockKind::Device, StreamRef stream = {}) {
+    void allocate(Address ptr = kBlock, BlockKind kind = BlockKind::Device, StreamRef stream = {},
+                  bool free_waits_for_device = true) {
         tracker.allocated({.kind = kind,
                            .ptr = ptr,
                            .bytes = kBytes,
                            .context = kContext,
                            .device = 0,
                            .stream = stream,
+                           .free_waits_for_device = free_waits_for_device,
                            .resource_block = {},
                            .site = site(10)});
     }
@@ -202,6 +204,23 @@ TEST_F(TrackerTest, ACopyKnownCompleteToTheHostOrdersLaterWork) {
     copy(kFirst, Access::Write, 0, kBytes, Edge::Documented);
     copy(kSecond, Access::Write);
     EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, AFreeThatDoesNotWaitOrdersNothing) {
+    constexpr Address kOther = kBlock + (1 << 20);
+    allocate();
+    allocate(kOther, BlockKind::Device, {}, false);
+    launch(kFirst, Access::Write);
+    free(kOther);
+    launch(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{"race likely WAW"}));
+}
+
+TEST_F(TrackerTest, AFreeThatDoesNotWaitIsStillBehindTheUses) {
+    allocate(kBlock, BlockKind::Device, {}, false);
+    launch(kFirst, Access::Write);
+    free();
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync likely"}));
 }
 
 TEST_F(TrackerTest, AnImplicitEdgeLeavesANote) {
