@@ -13,7 +13,7 @@
 namespace cuward {
 
 /// How the driver gave a block, which says how it takes it back.
-enum class BlockOrigin : std::uint8_t { Direct, StreamOrdered };
+enum class BlockOrigin : std::uint8_t { Direct, StreamOrdered, Pooled };
 
 struct BlockRecord {
     std::size_t bytes;

@@ -44,6 +44,8 @@ class CudaDevice {
             order_->for_each_unfinished(visit);
         }
     }
+    bool sees_all_work() const { return order_ == nullptr || order_->sees_all_work(); }
+    bool is_capturing() const { return order_ != nullptr && order_->is_capturing(); }
     bool observes_only() const { return order_ != nullptr && order_->observes_only(); }
 
   private:

@@ -90,12 +90,7 @@ ResourceResult<DeviceBlock> DirectCudaResource::allocate_direct(std::size_t byte
     if (result != CUDA_SUCCESS) {
         return driver_failure(result);
     }
-    return adopt(address, {.bytes = bytes,
-                           .alloc_stream = stream,
-                           .generation = next_generation(),
-                           .tag = tag,
-                           .origin = BlockOrigin::Direct,
-                           .uses = BlockUses(UsePoint{})});
+    return adopt(address, bytes, stream, tag, BlockOrigin::Direct);
 }
 
 ResourceResult<DeviceBlock> DirectCudaResource::allocate_on(std::size_t bytes, StreamId stream,
@@ -105,15 +100,18 @@ ResourceResult<DeviceBlock> DirectCudaResource::allocate_on(std::size_t bytes, S
     if (result != CUDA_SUCCESS) {
         return driver_failure(result);
     }
-    return adopt(address, {.bytes = bytes,
-                           .alloc_stream = stream,
-                           .generation = next_generation(),
-                           .tag = tag,
-                           .origin = BlockOrigin::StreamOrdered,
-                           .uses = BlockUses(device_.point(stream))});
+    return adopt(address, bytes, stream, tag, BlockOrigin::StreamOrdered);
 }
 
-DeviceBlock DirectCudaResource::adopt(Address address, BlockRecord record) {
+DeviceBlock DirectCudaResource::adopt(Address address, std::size_t bytes, StreamId stream,
+                                      AllocTag tag, BlockOrigin origin) {
+    const bool ordered = origin == BlockOrigin::StreamOrdered;
+    BlockRecord record{.bytes = bytes,
+                       .alloc_stream = stream,
+                       .generation = next_generation(),
+                       .tag = tag,
+                       .origin = origin,
+                       .uses = BlockUses(ordered ? device_.point(stream) : UsePoint{})};
     const DeviceBlock block = describe(address, record);
     outstanding_ += block.bytes;
     const std::optional<BlockRecord> stale = blocks_.insert(address, std::move(record));
@@ -132,7 +130,8 @@ DeviceBlock DirectCudaResource::describe(Address address, const BlockRecord& rec
             .align = kDriverAlignment,
             .tag = record.tag,
             .generation = record.generation,
-            .state = BlockState::Live};
+            .state = BlockState::Live,
+            .free_waits_for_device = record.origin == BlockOrigin::Direct};
 }
 
 ResourceResult<void> DirectCudaResource::deallocate(const DeviceBlock& block) {
@@ -167,7 +166,6 @@ ResourceResult<void> DirectCudaResource::deallocate_synchronously(const DeviceBl
     });
 }
 
-/// Takes the block out of the table, so that no other thread can free it while the driver decides.
 ResourceResult<BlockTable::Taken> DirectCudaResource::take(const BlockId& id) {
     return check_device(id).and_then([&]() -> ResourceResult<BlockTable::Taken> {
         BlockTable::Taken taken = blocks_.take(id);

@@ -12,9 +12,10 @@
 
 namespace cuward {
 
-/// Not pooled; tracks uses. Callers have a context of the device current, as CUDA asks of them too,
-/// and make no call here for streams that are being captured.
-class DirectCudaResource final : public DeviceMemoryResource {
+/// Not pooled; tracks uses. Resources that serve some requests otherwise build upon it. Callers
+/// have a context of the device current, as CUDA asks of them too, and make no call here for
+/// streams that are being captured.
+class DirectCudaResource : public DeviceMemoryResource {
   public:
     DirectCudaResource(CudaDevice device, int device_ordinal);
 
@@ -54,16 +55,31 @@ class DirectCudaResource final : public DeviceMemoryResource {
     ResourceResult<void> forget(const BlockId& block) override;
     void forget_context(ContextId context) override;
 
+  protected:
+    /// Whether the driver and the device have memory pools.
+    tl::expected<bool, ResourceFailure> has_pools();
+
+    ResourceResult<DeviceBlock> allocate_direct(std::size_t bytes, StreamId stream, AllocTag tag);
+    /// Enters memory that the driver has just handed out.
+    DeviceBlock adopt(Address address, std::size_t bytes, StreamId stream, AllocTag tag,
+                      BlockOrigin origin);
+
+    /// Takes a block out of the table, so that no other thread can free it while the driver
+    /// decides.
+    ResourceResult<BlockTable::Taken> take(const BlockId& id);
+
+    BlockTable& blocks() { return blocks_; }
+    StreamEvents& events() { return events_; }
+    PendingFrees& pending() { return pending_; }
+    /// Bytes of blocks that are live no more and have been freed.
+    void settle(std::size_t bytes) { outstanding_ -= bytes; }
+
   private:
     enum class Pools : std::uint8_t { Unknown, Absent, Present };
 
-    tl::expected<bool, ResourceFailure> has_pools();
-    ResourceResult<DeviceBlock> allocate_direct(std::size_t bytes, StreamId stream, AllocTag tag);
     ResourceResult<DeviceBlock> allocate_on(std::size_t bytes, StreamId stream, AllocTag tag);
-    DeviceBlock adopt(Address address, BlockRecord record);
     DeviceBlock describe(Address address, const BlockRecord& record) const;
 
-    ResourceResult<BlockTable::Taken> take(const BlockId& id);
     bool seen_by_host(const BlockRecord& record) const;
     ResourceResult<void> free_now(BlockTable::Taken taken);
     ResourceResult<void> free_behind_uses(BlockTable::Taken taken, StreamId stream);

@@ -19,6 +19,13 @@ void required(Function& slot, const char* name, const DriverResolver& resolve,
 
 }  // namespace
 
+bool DriverApi::has_memory_pools() const {
+    return mem_pool_create != nullptr && mem_pool_destroy != nullptr &&
+           mem_pool_get_attribute != nullptr && mem_pool_set_attribute != nullptr &&
+           mem_pool_set_access != nullptr && mem_pool_trim_to != nullptr &&
+           mem_alloc_from_pool_async != nullptr && mem_free_async != nullptr;
+}
+
 LoadedDriver load_driver_api(const DriverResolver& resolve) {
     LoadedDriver loaded;
     DriverApi& api = loaded.api;
@@ -31,6 +38,9 @@ LoadedDriver load_driver_api(const DriverResolver& resolve) {
     need(api.ctx_push_current, "cuCtxPushCurrent_v2");
     need(api.ctx_pop_current, "cuCtxPopCurrent_v2");
     need(api.stream_get_ctx, "cuStreamGetCtx");
+    need(api.stream_create, "cuStreamCreate");
+    need(api.stream_destroy, "cuStreamDestroy_v2");
+    need(api.stream_synchronize, "cuStreamSynchronize");
     need(api.stream_wait_event, "cuStreamWaitEvent");
     need(api.event_create, "cuEventCreate");
     need(api.event_record, "cuEventRecord");
@@ -40,6 +50,13 @@ LoadedDriver load_driver_api(const DriverResolver& resolve) {
     need(api.mem_free, "cuMemFree_v2");
     optional(api.mem_alloc_async, "cuMemAllocAsync", resolve);
     optional(api.mem_free_async, "cuMemFreeAsync", resolve);
+    optional(api.mem_pool_create, "cuMemPoolCreate", resolve);
+    optional(api.mem_pool_destroy, "cuMemPoolDestroy", resolve);
+    optional(api.mem_pool_get_attribute, "cuMemPoolGetAttribute", resolve);
+    optional(api.mem_pool_set_attribute, "cuMemPoolSetAttribute", resolve);
+    optional(api.mem_pool_set_access, "cuMemPoolSetAccess", resolve);
+    optional(api.mem_pool_trim_to, "cuMemPoolTrimTo", resolve);
+    optional(api.mem_alloc_from_pool_async, "cuMemAllocFromPoolAsync", resolve);
     return loaded;
 }
 

@@ -18,6 +18,9 @@ struct DriverApi {
     decltype(&::cuCtxPushCurrent_v2) ctx_push_current = nullptr;
     decltype(&::cuCtxPopCurrent_v2) ctx_pop_current = nullptr;
     decltype(&::cuStreamGetCtx) stream_get_ctx = nullptr;
+    decltype(&::cuStreamCreate) stream_create = nullptr;
+    decltype(&::cuStreamDestroy_v2) stream_destroy = nullptr;
+    decltype(&::cuStreamSynchronize) stream_synchronize = nullptr;
     decltype(&::cuStreamWaitEvent) stream_wait_event = nullptr;
     decltype(&::cuEventCreate) event_create = nullptr;
     decltype(&::cuEventRecord) event_record = nullptr;
@@ -27,6 +30,18 @@ struct DriverApi {
     decltype(&::cuMemFree_v2) mem_free = nullptr;
     decltype(&::cuMemAllocAsync) mem_alloc_async = nullptr;  ///< null before CUDA 11.2
     decltype(&::cuMemFreeAsync) mem_free_async = nullptr;    ///< null before CUDA 11.2
+
+    // Null before CUDA 11.2.
+    decltype(&::cuMemPoolCreate) mem_pool_create = nullptr;
+    decltype(&::cuMemPoolDestroy) mem_pool_destroy = nullptr;
+    decltype(&::cuMemPoolGetAttribute) mem_pool_get_attribute = nullptr;
+    decltype(&::cuMemPoolSetAttribute) mem_pool_set_attribute = nullptr;
+    decltype(&::cuMemPoolSetAccess) mem_pool_set_access = nullptr;
+    decltype(&::cuMemPoolTrimTo) mem_pool_trim_to = nullptr;
+    decltype(&::cuMemAllocFromPoolAsync) mem_alloc_from_pool_async = nullptr;
+
+    /// Whether the driver has all functions of memory pools.
+    bool has_memory_pools() const;
 };
 
 /// Gives the address of a driver function by name, or null.

@@ -1,16 +1,27 @@
 #include "core/resource/resource_stack.hpp"
 
+#include "core/resource/async_cuda_resource.hpp"
 #include "core/resource/direct_cuda_resource.hpp"
 #include "core/resource/global_device_budget.hpp"
 #include "core/resource/logging_resource.hpp"
 
 namespace cuward {
+namespace {
+
+std::unique_ptr<DeviceMemoryResource> make_source(CudaDevice device, int device_ordinal,
+                                                  const Settings& settings) {
+    if (settings.backend == Backend::Async) {
+        return std::make_unique<AsyncCudaResource>(device, device_ordinal);
+    }
+    return std::make_unique<DirectCudaResource>(device, device_ordinal);
+}
+
+}  // namespace
 
 std::unique_ptr<DeviceMemoryResource> make_resource_stack(CudaDevice device, int device_ordinal,
                                                           const Settings& settings,
                                                           BudgetAccount* budget, ResourceLog& log) {
-    std::unique_ptr<DeviceMemoryResource> stack =
-        std::make_unique<DirectCudaResource>(device, device_ordinal);
+    std::unique_ptr<DeviceMemoryResource> stack = make_source(device, device_ordinal, settings);
     if (budget != nullptr) {
         stack = std::make_unique<GlobalDeviceBudget>(std::move(stack), *budget);
     }

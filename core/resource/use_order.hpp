@@ -41,6 +41,13 @@ class UseOrder {
     /// complete; by this the whole device can be waited for without blocking anybody.
     virtual void for_each_unfinished(const std::function<void(const UsePoint&)>& /*visit*/) {}
 
+    /// Whether all work of the program is known, so that for_each_unfinished leaves none out.
+    virtual bool sees_all_work() const { return true; }
+
+    /// Whether some stream of the process is being captured: an event recorded now may become part
+    /// of the capture, and the driver refuses calls that are unsafe meanwhile.
+    virtual bool is_capturing() const { return false; }
+
     /// Whether nothing at all may be queued on the program's streams, events to watch them
     /// included.
     virtual bool observes_only() const { return false; }

@@ -48,16 +48,40 @@ struct ScriptedFunctions {
         return effect(self());
     }
 
-    static CUresult allocate(ScriptedDriver& driver, CUdeviceptr* address, std::size_t bytes) {
+    static CUresult allocate(ScriptedDriver& driver, CUdeviceptr* address, std::size_t bytes,
+                             bool in_pool = false) {
+        std::size_t& from =
+            in_pool && driver.pool_unused_ >= bytes ? driver.pool_unused_ : driver.free_bytes_;
+        if (from < bytes) {
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        from -= bytes;
+        driver.pool_reserved_ += in_pool && &from == &driver.free_bytes_ ? bytes : 0;
         *address = driver.next_address_;
         driver.next_address_ += (bytes + 511) / 512 * 512;
-        driver.expect(driver.allocations_.insert(*address).second);
+        driver.expect(
+            driver.allocations_
+                .try_emplace(*address, ScriptedDriver::Memory{.bytes = bytes, .in_pool = in_pool})
+                .second);
         return CUDA_SUCCESS;
     }
-    static CUresult release(ScriptedDriver& driver, CUdeviceptr address) {
-        const bool live = driver.allocations_.erase(address) == 1;
-        driver.expect(live);
-        return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    static CUresult release(ScriptedDriver& driver, CUdeviceptr address,
+                            CUstream stream = nullptr) {
+        const auto freed = driver.allocations_.extract(address);
+        driver.expect(!freed.empty());
+        if (freed.empty()) {
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        const auto [bytes, in_pool] = freed.mapped();
+        std::size_t& to = !in_pool            ? driver.free_bytes_
+                          : stream == nullptr ? driver.pool_unused_
+                                              : driver.queued_frees_[key(stream)];
+        to += bytes;
+        return CUDA_SUCCESS;
+    }
+    template <typename Handle>
+    static std::uintptr_t key(Handle handle) {
+        return reinterpret_cast<std::uintptr_t>(handle);
     }
     static void expect_live(ScriptedDriver& driver, CUevent event) {
         driver.expect(driver.events_.contains(reinterpret_cast<std::uintptr_t>(event)));
@@ -107,6 +131,26 @@ struct ScriptedFunctions {
                 driver.stream_contexts_.find(StreamId{reinterpret_cast<std::uintptr_t>(stream)});
             *context = reinterpret_cast<CUcontext>(
                 found == driver.stream_contexts_.end() ? kContext : found->second);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI stream_create(CUstream* stream, unsigned flags) {
+        return call("cuStreamCreate", "", [&](ScriptedDriver& driver) {
+            driver.expect(flags == CU_STREAM_NON_BLOCKING);
+            *stream = reinterpret_cast<CUstream>(++driver.last_stream_);
+            driver.streams_.insert(driver.last_stream_);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI stream_destroy(CUstream stream) {
+        return call("cuStreamDestroy", name_of(stream), [&](ScriptedDriver& driver) {
+            driver.expect(driver.streams_.erase(key(stream)) == 1);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI stream_synchronize(CUstream stream) {
+        return call("cuStreamSynchronize", name_of(stream), [&](ScriptedDriver& driver) {
+            driver.pool_unused_ += std::exchange(driver.queued_frees_[key(stream)], 0);
             return CUDA_SUCCESS;
         });
     }
@@ -165,7 +209,62 @@ struct ScriptedFunctions {
     }
     static CUresult CUDAAPI mem_free_async(CUdeviceptr address, CUstream stream) {
         return call("cuMemFreeAsync", name_of(Address{address}) + ", " + name_of(stream),
-                    [&](ScriptedDriver& driver) { return release(driver, address); });
+                    [&](ScriptedDriver& driver) { return release(driver, address, stream); });
+    }
+    static CUresult CUDAAPI mem_pool_create(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+        return call("cuMemPoolCreate", format("%d", properties->location.id),
+                    [&](ScriptedDriver& driver) {
+                        driver.expect(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                                      properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE);
+                        *pool = reinterpret_cast<CUmemoryPool>(++driver.last_pool_);
+                        driver.pools_.insert(driver.last_pool_);
+                        return CUDA_SUCCESS;
+                    });
+    }
+    static CUresult CUDAAPI mem_pool_destroy(CUmemoryPool pool) {
+        return call("cuMemPoolDestroy", "", [&](ScriptedDriver& driver) {
+            driver.expect(driver.pools_.erase(key(pool)) == 1);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI mem_pool_get_attribute(CUmemoryPool /*pool*/,
+                                                   CUmemPool_attribute attribute, void* value) {
+        return call("cuMemPoolGetAttribute", format("%d", attribute), [&](ScriptedDriver& driver) {
+            driver.expect(attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+            *static_cast<cuuint64_t*>(value) = driver.pool_reserved_;
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI mem_pool_set_attribute(CUmemoryPool /*pool*/,
+                                                   CUmemPool_attribute attribute, void* value) {
+        const bool wide = attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        const auto number = static_cast<long long>(wide ? *static_cast<const cuuint64_t*>(value)
+                                                        : *static_cast<const int*>(value));
+        return call("cuMemPoolSetAttribute", format("%d, %lld", attribute, number),
+                    [&](const ScriptedDriver&) { return CUDA_SUCCESS; });
+    }
+    static CUresult CUDAAPI mem_pool_set_access(CUmemoryPool /*pool*/, const CUmemAccessDesc* map,
+                                                std::size_t count) {
+        return call(
+            "cuMemPoolSetAccess", format("%d", map->location.id), [&](ScriptedDriver& driver) {
+                driver.expect(count == 1 && map->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+                return CUDA_SUCCESS;
+            });
+    }
+    static CUresult CUDAAPI mem_pool_trim_to(CUmemoryPool /*pool*/, std::size_t bytes) {
+        return call("cuMemPoolTrimTo", format("%zu", bytes), [&](ScriptedDriver& driver) {
+            driver.pool_reserved_ -= driver.pool_unused_;
+            driver.free_bytes_ += std::exchange(driver.pool_unused_, 0);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI mem_alloc_from_pool_async(CUdeviceptr* address, std::size_t bytes,
+                                                      CUmemoryPool pool, CUstream stream) {
+        return call("cuMemAllocFromPoolAsync", format("%zu, ", bytes) + name_of(stream),
+                    [&](ScriptedDriver& driver) {
+                        driver.expect(driver.pools_.contains(key(pool)));
+                        return allocate(driver, address, bytes, true);
+                    });
     }
 };
 
@@ -176,6 +275,9 @@ ScriptedDriver::ScriptedDriver()
           .ctx_push_current = &ScriptedFunctions::ctx_push_current,
           .ctx_pop_current = &ScriptedFunctions::ctx_pop_current,
           .stream_get_ctx = &ScriptedFunctions::stream_get_ctx,
+          .stream_create = &ScriptedFunctions::stream_create,
+          .stream_destroy = &ScriptedFunctions::stream_destroy,
+          .stream_synchronize = &ScriptedFunctions::stream_synchronize,
           .stream_wait_event = &ScriptedFunctions::stream_wait_event,
           .event_create = &ScriptedFunctions::event_create,
           .event_record = &ScriptedFunctions::event_record,
@@ -184,7 +286,14 @@ ScriptedDriver::ScriptedDriver()
           .mem_alloc = &ScriptedFunctions::mem_alloc,
           .mem_free = &ScriptedFunctions::mem_free,
           .mem_alloc_async = &ScriptedFunctions::mem_alloc_async,
-          .mem_free_async = &ScriptedFunctions::mem_free_async} {
+          .mem_free_async = &ScriptedFunctions::mem_free_async,
+          .mem_pool_create = &ScriptedFunctions::mem_pool_create,
+          .mem_pool_destroy = &ScriptedFunctions::mem_pool_destroy,
+          .mem_pool_get_attribute = &ScriptedFunctions::mem_pool_get_attribute,
+          .mem_pool_set_attribute = &ScriptedFunctions::mem_pool_set_attribute,
+          .mem_pool_set_access = &ScriptedFunctions::mem_pool_set_access,
+          .mem_pool_trim_to = &ScriptedFunctions::mem_pool_trim_to,
+          .mem_alloc_from_pool_async = &ScriptedFunctions::mem_alloc_from_pool_async} {
     current_driver = this;
 }
 
@@ -264,6 +373,11 @@ void ScriptedDriver::set_pools_supported(bool supported) {
     pools_supported_ = supported;
 }
 
+void ScriptedDriver::set_free_bytes(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    free_bytes_ = bytes;
+}
+
 void ScriptedDriver::set_context(ContextId current) {
     const std::lock_guard lock(mutex_);
     context_ = current;
@@ -287,6 +401,16 @@ void ScriptedDriver::stop_recording() {
 std::size_t ScriptedDriver::live_allocations() const {
     const std::lock_guard lock(mutex_);
     return allocations_.size();
+}
+
+std::size_t ScriptedDriver::live_streams() const {
+    const std::lock_guard lock(mutex_);
+    return streams_.size();
+}
+
+std::size_t ScriptedDriver::live_pools() const {
+    const std::lock_guard lock(mutex_);
+    return pools_.size();
 }
 
 std::size_t ScriptedDriver::live_events() const {

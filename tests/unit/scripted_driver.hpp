@@ -45,6 +45,9 @@ class ScriptedDriver {
     void complete_everything();
 
     void set_pools_supported(bool supported);
+    /// How many bytes are left; by default more than anybody asks for. Frees on a stream give
+    /// memory back to its pool when the stream is synchronized.
+    void set_free_bytes(std::size_t bytes);
     void set_context(ContextId current);
     void set_stream_context(StreamId stream, ContextId context);
 
@@ -56,6 +59,8 @@ class ScriptedDriver {
 
     std::size_t live_allocations() const;
     std::size_t live_events() const;
+    std::size_t live_streams() const;
+    std::size_t live_pools() const;
     int violations() const { return violations_; }
 
   private:
@@ -72,7 +77,19 @@ class ScriptedDriver {
     std::map<std::string, CUresult> failing_;
     std::function<void()> on_call_;
     Address next_address_ = 0x10000;
-    std::set<Address> allocations_;
+    struct Memory {
+        std::size_t bytes;
+        bool in_pool;
+    };
+    std::map<Address, Memory> allocations_;
+    std::size_t free_bytes_ = ~std::size_t{0};
+    std::size_t pool_reserved_ = 0;
+    std::size_t pool_unused_ = 0;
+    std::map<std::uintptr_t, std::size_t> queued_frees_;  ///< bytes for the pool, by stream
+    std::set<std::uintptr_t> streams_;
+    std::set<std::uintptr_t> pools_;
+    std::uintptr_t last_stream_ = 500;
+    std::uintptr_t last_pool_ = 0;
     std::set<std::uintptr_t> events_;
     std::set<std::uintptr_t> complete_;
     std::uintptr_t last_event_ = 0;
