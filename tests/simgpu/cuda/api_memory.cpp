@@ -51,12 +51,15 @@ CUresult allocate_host(void** out, size_t bytes, unsigned flags) {
 
 CUresult pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
     const auto found = find_allocation(ptr);
-    if (!found || found->freed) {
+    if (!found || found->freed || found->outlived) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    const bool ordinary = found->kind == MemoryKind::Device && found->pool == nullptr;
     switch (attribute) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            *static_cast<CUcontext*>(data) = found->context->handle();
+            // Measured: none for memory of a pool.
+            *static_cast<CUcontext*>(data) =
+                found->pool == nullptr ? found->context->handle() : nullptr;
             return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
             *static_cast<unsigned*>(data) =
@@ -91,8 +94,12 @@ CUresult pointer_attribute(void* data, CUpointer_attribute attribute, CUdevicept
             *static_cast<int*>(data) = 1;
             return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+            *static_cast<int*>(data) = found->sync_memops ? 1 : 0;
+            return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
         case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+            *static_cast<int*>(data) = ordinary ? 1 : 0;
+            return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
             *static_cast<int*>(data) = 0;
             return CUDA_SUCCESS;
@@ -161,7 +168,7 @@ SIM_API(cuMemFree, _v2, 3020, CUdeviceptr, dptr) {
 
 SIM_API(cuMemGetAddressRange, _v2, 3020, CUdeviceptr*, pbase, size_t*, psize, CUdeviceptr, dptr) {
     const auto found = find_allocation(dptr);
-    if (!found || found->freed) {
+    if (!found || found->freed || found->outlived) {
         return CUDA_ERROR_NOT_FOUND;
     }
     if (pbase != nullptr) {
@@ -257,7 +264,22 @@ SIM_API(cuPointerGetAttributes, , 7000, unsigned int, numAttributes, CUpointer_a
 
 SIM_API(cuPointerSetAttribute, , 6000, const void*, value, CUpointer_attribute, attribute,
         CUdeviceptr, ptr) {
-    return find_allocation(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    SIM_REQUIRE(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+    return set_sync_memops(ptr, *static_cast<const unsigned*>(value) != 0);
+}
+
+// Handles name the memory; opening them in another process is not simulated.
+SIM_API(cuIpcGetMemHandle, , 4010, CUipcMemHandle*, pHandle, CUdeviceptr, dptr) {
+    SIM_REQUIRE(pHandle != nullptr);
+    Context* context = nullptr;
+    SIM_TRY(require_context(context));
+    const auto found = find_allocation(dptr);
+    // Measured: memory of a pool has no such handle.
+    SIM_REQUIRE(found && !found->freed && found->kind == MemoryKind::Device &&
+                found->pool == nullptr);
+    std::memset(pHandle, 0, sizeof *pHandle);
+    std::memcpy(pHandle->reserved, &found->id, sizeof found->id);
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuMemAdvise, _v2, 12020, CUdeviceptr, devPtr, size_t, count, CUmem_advise, advice,

@@ -156,13 +156,32 @@ SIM_API(cuMemPoolGetAttribute, , 11020, CUmemoryPool, pool, CUmemPool_attribute,
 SIM_API(cuMemPoolSetAccess, , 11020, CUmemoryPool, pool, const CUmemAccessDesc*, map, size_t,
         count) {
     SIM_REQUIRE(pool != nullptr && (map != nullptr || count == 0));
+    Pool& target = *pool_of(pool);
+    for (size_t index = 0; index < count; ++index) {
+        const int device = map[index].location.id;
+        SIM_REQUIRE(map[index].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+        SIM_TRY(require_device(device));
+        const bool on = map[index].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        // The device of the pool itself always has access.
+        SIM_REQUIRE(on || device != target.device);
+        const std::lock_guard lock(memory_mutex());
+        if (on) {
+            target.peers.insert(device);
+        } else {
+            target.peers.erase(device);
+        }
+    }
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuMemPoolGetAccess, , 11020, CUmemAccess_flags*, flags, CUmemoryPool, memPool,
         CUmemLocation*, location) {
     SIM_REQUIRE(flags != nullptr && memPool != nullptr && location != nullptr);
-    *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    const Pool& source = *pool_of(memPool);
+    const std::lock_guard lock(memory_mutex());
+    *flags = location->id == source.device || source.peers.contains(location->id)
+                 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                 : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
 }
 

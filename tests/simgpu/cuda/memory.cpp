@@ -114,6 +114,11 @@ CUresult add(Allocation allocation, uintptr_t& address) {
     return CUDA_SUCCESS;
 }
 
+// A pool that the program made belongs to the device.
+bool outlives_context(const Allocation& allocation) {
+    return allocation.pool != nullptr && !allocation.pool->is_default;
+}
+
 }  // namespace
 
 std::recursive_mutex& memory_mutex() {
@@ -198,6 +203,16 @@ CUresult release(const Allocation& allocation) {
     return CUDA_SUCCESS;
 }
 
+CUresult set_sync_memops(uintptr_t address, bool on) {
+    const std::lock_guard lock(memory().mutex);
+    const auto found = find_allocation(address);
+    if (!found || found->freed) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    memory().allocations[found->base].sync_memops = on;
+    return CUDA_SUCCESS;
+}
+
 void mark_freed(const Allocation& allocation) {
     const std::lock_guard lock(memory().mutex);
     memory().allocations[allocation.base].freed = true;
@@ -206,14 +221,20 @@ void mark_freed(const Allocation& allocation) {
 void free_memory_of(Context& context) {
     const std::lock_guard lock(memory().mutex);
     std::vector<Allocation> mine;
-    for (const auto& [base, allocation] : memory().allocations) {
-        if (allocation.context == &context) {
+    for (auto& [base, allocation] : memory().allocations) {
+        if (allocation.context != &context) {
+            continue;
+        }
+        if (outlives_context(allocation)) {
+            allocation.outlived = true;
+        } else {
             mine.push_back(allocation);
         }
     }
     for (Pool* pool : memory().pools) {
-        std::erase_if(pool->cache,
-                      [&](const Pool::Cached& cached) { return cached.block.context == &context; });
+        std::erase_if(pool->cache, [&](const Pool::Cached& cached) {
+            return cached.block.context == &context && !outlives_context(cached.block);
+        });
     }
     for (const Allocation& allocation : mine) {
         if (allocation.pool != nullptr) {
@@ -264,7 +285,8 @@ CUresult pool_allocate(Pool& pool, Context& context, size_t bytes, Stream* strea
     const size_t reserved = round_up(bytes, granule);
     const auto fits = [&](const Pool::Cached& cached, bool same_stream) {
         return cached.block.reserved == reserved &&
-               (same_stream ? cached.freed.stream == stream : cached.freed.reached());
+               (same_stream ? cached.freed.stream == stream
+                            : pool.reuse[1] != 0 && cached.freed.reached());
     };
     for (const bool same_stream : {true, false}) {
         const auto it =
@@ -274,6 +296,8 @@ CUresult pool_allocate(Pool& pool, Context& context, size_t bytes, Stream* strea
             Allocation block = it->block;
             pool.cache.erase(std::next(it).base());
             block.freed = false;
+            block.outlived = false;
+            block.sync_memops = false;
             block.size = bytes;
             block.context = &context;
             pool.used += block.reserved;

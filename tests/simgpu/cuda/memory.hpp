@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "headers.hpp"
@@ -28,6 +29,10 @@ struct Allocation {
     unsigned flags = 0;
     Pool* pool = nullptr;
     bool freed = false;  // back in its pool, whose memory stays mapped
+    // Measured: memory of a pool outlives its context, and can still be freed, but is found no
+    // more.
+    bool outlived = false;
+    bool sync_memops = false;
     uint64_t id = 0;
 
     bool host() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }
@@ -41,6 +46,7 @@ CUresult allocate_device(Context& context, size_t bytes, MemoryKind kind, uintpt
 CUresult allocate_pinned(Context& context, size_t bytes, unsigned flags, uintptr_t& address);
 CUresult register_host(Context& context, uintptr_t address, size_t bytes, unsigned flags);
 CUresult release(const Allocation& allocation);
+CUresult set_sync_memops(uintptr_t address, bool on);
 // Freed by a call whose effect is still to come: no longer the program's, still mapped.
 void mark_freed(const Allocation& allocation);
 void free_memory_of(Context& context);
@@ -66,7 +72,8 @@ struct Pool {
     uint64_t used_high = 0;
     uint64_t reserved = 0;
     uint64_t reserved_high = 0;
-    int reuse[3] = {1, 1, 1};
+    int reuse[3] = {1, 1, 1};  // by event dependencies, opportunistic, by internal dependencies
+    std::set<int> peers;       // other devices that may access its memory
     std::vector<Cached> cache;
     bool destroyed = false;
 };

@@ -115,6 +115,11 @@ RT_API(cudaPointerGetAttributes, struct cudaPointerAttributes*, attributes, cons
     return cudaSuccess;
 }
 
+RT_API(cudaIpcGetMemHandle, cudaIpcMemHandle_t*, handle, void*, devPtr) {
+    static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle));
+    return from(d.cuIpcGetMemHandle(reinterpret_cast<CUipcMemHandle*>(handle), device(devPtr)));
+}
+
 RT_API(cudaMemAdvise, const void*, devPtr, size_t, count, enum cudaMemoryAdvise, advice,
        struct cudaMemLocation, location) {
     CUmemLocation place{};

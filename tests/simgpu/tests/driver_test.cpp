@@ -240,6 +240,138 @@ TEST_F(Driver, OrdinaryMemoryCanBeFreedInStreamOrder) {
     EXPECT_EQ(cuMemGetAddressRange(&base, nullptr, pointer), CUDA_ERROR_NOT_FOUND);
 }
 
+class OwnPool : public Driver {
+  protected:
+    void SetUp() override {
+        Driver::SetUp();
+        CUmemPoolProps properties{};
+        properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+        ASSERT_CU(cuMemPoolCreate(&pool, &properties));
+        cuuint64_t everything = ~cuuint64_t{0};
+        ASSERT_CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything));
+        ASSERT_CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    }
+    void TearDown() override {
+        EXPECT_CU(cuStreamDestroy(stream));
+        EXPECT_CU(cuMemPoolDestroy(pool));
+        Driver::TearDown();
+    }
+    CUdeviceptr allocate() {
+        CUdeviceptr pointer = 0;
+        EXPECT_CU(cuMemAllocFromPoolAsync(&pointer, bytes, pool, stream));
+        return pointer;
+    }
+    cuuint64_t amount(CUmemPool_attribute attribute) {
+        cuuint64_t value = 0;
+        EXPECT_CU(cuMemPoolGetAttribute(pool, attribute, &value));
+        return value;
+    }
+
+    static constexpr size_t bytes = 4096;
+    CUmemoryPool pool = nullptr;
+    CUstream stream = nullptr;
+};
+
+TEST_F(OwnPool, GivesAFreedBlockToAnotherStreamWhenItsFreeIsDone) {
+    CUstream frees = nullptr;
+    ASSERT_CU(cuStreamCreate(&frees, CU_STREAM_NON_BLOCKING));
+    const CUdeviceptr first = allocate();
+    {
+        const simtest::Gate gate;
+        kernels::launch_gate(frees);
+        ASSERT_CU(cuMemFreeAsync(first, frees));
+        EXPECT_NE(allocate(), first);
+    }
+    ASSERT_CU(cuStreamSynchronize(frees));
+    EXPECT_EQ(allocate(), first);
+    ASSERT_CU(cuMemFreeAsync(first, frees));
+    ASSERT_CU(cuStreamSynchronize(frees));
+    int off = 0;
+    ASSERT_CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &off));
+    EXPECT_NE(allocate(), first);
+    EXPECT_CU(cuStreamDestroy(frees));
+}
+
+TEST_F(OwnPool, KeepsWhatIsFreedUntilItIsTrimmed) {
+    const CUdeviceptr pointer = allocate();
+    ASSERT_CU(cuMemFreeAsync(pointer, stream));
+    ASSERT_CU(cuCtxSynchronize());
+    EXPECT_EQ(amount(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0U);
+    EXPECT_EQ(amount(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), bytes);
+    ASSERT_CU(cuMemPoolTrimTo(pool, 0));
+    EXPECT_EQ(amount(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0U);
+}
+
+TEST_F(OwnPool, ItsMemoryOutlivesTheContext) {
+    CUcontext other = nullptr;
+    ASSERT_CU(cuCtxCreate(&other, nullptr, 0, 0));
+    CUstream there = nullptr;
+    ASSERT_CU(cuStreamCreate(&there, CU_STREAM_NON_BLOCKING));
+    CUdeviceptr pointer = 0;
+    ASSERT_CU(cuMemAllocFromPoolAsync(&pointer, bytes, pool, there));
+    ASSERT_CU(cuCtxDestroy(other));
+    CUdeviceptr base = 0;
+    EXPECT_EQ(cuMemGetAddressRange(&base, nullptr, pointer), CUDA_ERROR_NOT_FOUND);
+    EXPECT_EQ(amount(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), bytes);
+    EXPECT_CU(cuMemFree(pointer));
+    EXPECT_EQ(amount(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0U);
+}
+
+TEST_F(OwnPool, ItsMemoryHasNoContextAndNoHandleForOtherProcesses) {
+    const CUdeviceptr pooled = allocate();
+    CUdeviceptr ordinary = 0;
+    ASSERT_CU(cuMemAlloc(&ordinary, bytes));
+    CUcontext owner = nullptr;
+    ASSERT_CU(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, pooled));
+    EXPECT_EQ(owner, nullptr);
+    ASSERT_CU(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, ordinary));
+    EXPECT_EQ(owner, context);
+    CUmemoryPool from = nullptr;
+    ASSERT_CU(cuPointerGetAttribute(&from, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, pooled));
+    EXPECT_EQ(from, pool);
+    const auto shareable = [](CUdeviceptr pointer) {
+        int capable = -1;
+        EXPECT_CU(cuPointerGetAttribute(&capable, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+                                        pointer));
+        return capable;
+    };
+    EXPECT_EQ(shareable(pooled), 0);
+    EXPECT_EQ(shareable(ordinary), 1);
+    CUipcMemHandle handle{};
+    EXPECT_EQ(cuIpcGetMemHandle(&handle, pooled), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_CU(cuIpcGetMemHandle(&handle, ordinary));
+    EXPECT_CU(cuMemFree(ordinary));
+    EXPECT_CU(cuMemFree(pooled));
+}
+
+TEST_F(OwnPool, OtherDevicesHaveAccessWhenGiven) {
+    int devices = 0;
+    ASSERT_CU(cuDeviceGetCount(&devices));
+    if (devices < 2) {
+        GTEST_SKIP() << "one device";
+    }
+    CUmemAccessDesc access{.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1},
+                           .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccess_flags flags{};
+    ASSERT_CU(cuMemPoolGetAccess(&flags, pool, &access.location));
+    EXPECT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    ASSERT_CU(cuMemPoolSetAccess(pool, &access, 1));
+    ASSERT_CU(cuMemPoolGetAccess(&flags, pool, &access.location));
+    EXPECT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+}
+
+TEST_F(Driver, CopiesOfABlockCanBeMadeSynchronous) {
+    CUdeviceptr pointer = 0;
+    ASSERT_CU(cuMemAlloc(&pointer, 4096));
+    unsigned on = 1;
+    ASSERT_CU(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, pointer));
+    on = 0;
+    ASSERT_CU(cuPointerGetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, pointer));
+    EXPECT_EQ(on, 1U);
+    EXPECT_CU(cuMemFree(pointer));
+}
+
 TEST_F(Driver, ErrorsHaveNames) {
     const char* text = nullptr;
     ASSERT_CU(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text));
