@@ -224,6 +224,9 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
         return;
     }
     PastAccess use = describe(operation, access, pending.slot, pending.epoch, place);
+    if (use.range_exact) {
+        check_bounds(*block, use);
+    }
     const std::uint64_t to_end = block->end() - use.range.lo;
     if (use.range.width == 0) {
         use.range.width = to_end;
@@ -231,6 +234,9 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
         use.range.width = std::min(use.range.width, to_end);
     }
     check_allocated(*block, use, pending);
+    if (remembers_uses) {
+        block->recent.add(use);
+    }
     block->history.add(
         use, order.clock(pending.slot), order.host(),
         [&](const PastAccess& earlier) { report_unordered(*block, earlier, use, pending); });
@@ -257,9 +263,12 @@ void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {
 }
 
 void Tracker::State::check_alive(PastAccess use) {
-    const FreedBlock& block = *blocks.find_freed(use.range.lo);
+    FreedBlock& block = *blocks.find_freed(use.range.lo);
     if (use.range.width == 0) {
         use.range.width = block.end() - use.range.lo;
+    }
+    if (remembers_uses) {
+        block.recent.add(use);
     }
     // Counts whether or not the call succeeds: the driver may have refused it for this very reason.
     findings.add({.kind = FindingKind::UseAfterFree,
@@ -270,6 +279,22 @@ void Tracker::State::check_alive(PastAccess use) {
                   .ptr = use.range.lo,
                   .sides = {{.place = block.place, .stream = block.stream, .thread = block.thread},
                             Side::of(use)}});
+}
+
+// Counts at once, as the driver may refuse the call for this very reason. Registered memory is left
+// out: the program's own memory goes on behind it.
+void Tracker::State::check_bounds(TrackedBlock& block, const PastAccess& use) {
+    if (use.range.hi() <= block.end() || block.kind == BlockKind::Registered) {
+        return;
+    }
+    block.has_overrun = true;
+    findings.add({.kind = FindingKind::OutOfBounds,
+                  .verdict = Verdict::Proven,
+                  .block = block.serial,
+                  .block_start = block.ptr,
+                  .block_bytes = block.bytes,
+                  .ptr = block.end(),
+                  .sides = {Side::of(use)}});
 }
 
 // Stream-ordered memory is usable from its allocation on, in the order of the stream (Driver API
@@ -471,7 +496,11 @@ void Tracker::State::freed(const TrackedBlock& block, const Side& side, const Ca
                            .kind = block.kind,
                            .place = side.place,
                            .stream = side.stream,
-                           .thread = side.thread});
+                           .thread = side.thread,
+                           .generation = block.resource_block.generation,
+                           .allocated = block.place,
+                           .recent = block.recent,
+                           .has_overrun = block.has_overrun});
 }
 
 // The driver has refused to free what is no live block of the right kind.
@@ -536,7 +565,7 @@ Totals Tracker::totals() const {
     totals.possible_races = races - totals.races;
     for (const FindingKind kind :
          {FindingKind::UseAfterFree, FindingKind::UseBeforeAlloc, FindingKind::FreedInFlight,
-          FindingKind::DoubleFree, FindingKind::InvalidFree}) {
+          FindingKind::DoubleFree, FindingKind::InvalidFree, FindingKind::OutOfBounds}) {
         totals.lifetime_errors += findings.count(kind, Verdict::Likely);
     }
     totals.live_blocks = state_->blocks.live();

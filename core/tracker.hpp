@@ -110,6 +110,19 @@ class Tracker {
     void context_ended(ContextId context, const CallSite& site,
                        const std::function<void(const BlockId&)>& forget);
 
+    // Guarded memory (tracker_guard.cpp). `first_bad` is the address of the first byte around the
+    // block, or in it after its free, that somebody wrote.
+
+    /// Findings of the kinds below name the operations that touched the block last: from now on
+    /// they are remembered.
+    void remember_recent_uses();
+    /// Whether a stream builds a graph, so that calls which wait for the device would break it.
+    bool is_capturing() const;
+    void written_out_of_bounds(const BlockId& block, Address first_bad);
+    void written_after_free(const BlockId& block, Address first_bad);
+    /// Start and size of the live block around an address, if a resource owns it.
+    std::optional<DeviceBlock> find_owned(Address address) const;
+
     Totals totals() const;
     /// One line a finding for people, the surest first.
     std::vector<std::string> headlines(std::size_t most) const;

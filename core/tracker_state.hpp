@@ -87,6 +87,9 @@ struct Tracker::State {
     void check_alive(PastAccess use);
     void check_allocated(const TrackedBlock& block, const PastAccess& use,
                          PendingOperation& pending);
+    void check_bounds(TrackedBlock& block, const PastAccess& use);
+    template <typename Damaged>
+    void report_damage(const Damaged& block, PlaceId allocated, Seen seen);
     void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
                           const PastAccess& later, PendingOperation& pending);
     void check_free_in_order(const TrackedBlock& block, PendingFree& pending, const Side& freed);
@@ -125,6 +128,7 @@ struct Tracker::State {
     std::condition_variable returned;
     AddressHull hull;
     std::vector<StreamRecord> streams;
+    bool remembers_uses = false;  ///< the last of each block, for findings about guarded memory
     std::uint32_t stream_ids = 0;
     std::uint64_t serials = 0;
     std::uint64_t live_bytes = 0;

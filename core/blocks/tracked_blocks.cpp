@@ -75,6 +75,10 @@ const FreedBlock* TrackedBlocks::find_freed(Address address) const {
     return find_containing(freed_, address);
 }
 
+FreedBlock* TrackedBlocks::find_freed(Address address) {
+    return find_containing(freed_, address);
+}
+
 const FreedBlock* TrackedBlocks::find_freed_array(Address handle) const {
     const auto found = freed_arrays_.find(handle);
     return found != freed_arrays_.end() ? &found->second : nullptr;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/blocks/access_history.hpp"
+#include "core/blocks/recent_uses.hpp"
 #include "core/operation.hpp"
 
 namespace cuward {
@@ -17,6 +18,7 @@ struct TrackedBlock {
     ContextId context = 0;
     BlockId resource_block;
     AccessHistory history;
+    RecentUses recent;  ///< empty unless the tracker was told to remember them
     BlockKind kind = BlockKind::Device;
     bool free_waits_for_device = true;  ///< where a free of this kind of memory usually does
     std::int16_t device = -1;
@@ -24,7 +26,8 @@ struct TrackedBlock {
     PlaceId place{};
     std::uint32_t stream = 0;  ///< log id of the stream it is ordered on
     StreamSlot slot = 0;
-    Epoch epoch = 0;  ///< of the stream-ordered allocation on `slot`; 0: usable at once
+    Epoch epoch = 0;           ///< of the stream-ordered allocation on `slot`; 0: usable at once
+    bool has_overrun = false;  ///< a copy or memset past its end has been reported
 
     Address end() const { return ptr + bytes; }
     bool is_array() const { return kind == BlockKind::Array || kind == BlockKind::MipmappedArray; }
@@ -39,6 +42,10 @@ struct FreedBlock {
     PlaceId place{};  ///< of the free
     std::uint32_t stream = 0;
     std::uint32_t thread = 0;
+    Generation generation{};  ///< of the resource's block
+    PlaceId allocated{};
+    RecentUses recent;
+    bool has_overrun = false;
 
     Address end() const { return ptr + bytes; }
 };
@@ -60,6 +67,7 @@ class TrackedBlocks {
     void remember_freed(const FreedBlock& freed);
     /// The freed block that contained an address last, or null.
     const FreedBlock* find_freed(Address address) const;
+    FreedBlock* find_freed(Address address);
     const FreedBlock* find_freed_array(Address handle) const;
 
     std::size_t live() const { return blocks_.size() + arrays_.size(); }

@@ -19,7 +19,10 @@ LoggedAccess logged(const Side& side, const Place& place, const Seen& seen) {
                      .thread = side.thread};
     if (const auto& access = side.access) {
         const Address start = seen.block_start;
-        const Address end = std::min(access->range.hi(), start + seen.block_bytes);
+        // How far a copy goes past the end is the point of an out-of-bounds finding.
+        const Address end = seen.kind == FindingKind::OutOfBounds
+                                ? access->range.hi()
+                                : std::min(access->range.hi(), start + seen.block_bytes);
         out.access = name_of(access->access);
         out.direction_known = access->direction_known;
         out.range_exact = access->range_exact;
@@ -33,6 +36,10 @@ LoggedAccess logged(const Side& side, const Place& place, const Seen& seen) {
 
 bool is_lifetime(FindingKind kind) {
     return kind != FindingKind::Race && kind != FindingKind::ReliesOnImplicitSync;
+}
+
+bool has_one_place(FindingKind kind) {
+    return kind == FindingKind::InvalidFree || kind == FindingKind::OutOfBounds;
 }
 
 std::string readable(const std::string& mangled) {
@@ -59,6 +66,8 @@ const char* name_of(FindingKind kind) {
             return "double-free";
         case FindingKind::InvalidFree:
             return "invalid-free";
+        case FindingKind::OutOfBounds:
+            return "out-of-bounds";
         case FindingKind::ReliesOnImplicitSync:
             break;
     }
@@ -106,7 +115,8 @@ void Findings::write(std::uint32_t id, const Seen& seen) const {
                   .block = seen.block,
                   .ptr = seen.ptr,
                   .accesses = accesses,
-                  .is_repaired = seen.is_repaired});
+                  .is_repaired = seen.is_repaired,
+                  .found_by = seen.found_by});
 }
 
 void Findings::write_counts() {
@@ -155,7 +165,7 @@ std::vector<std::string> Findings::headlines(std::size_t most) const {
         const std::string hazard =
             key.hazard == Hazard::None ? "" : fmt::format(" {}", name_of(key.hazard));
         const std::string places =
-            key.first == key.second && key.kind == FindingKind::InvalidFree
+            key.first == key.second && has_one_place(key.kind)
                 ? name(key.first)
                 : fmt::format("{}, then {}", name(key.first), name(key.second));
         const std::uint64_t count = entry->second.count;

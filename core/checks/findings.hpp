@@ -21,6 +21,7 @@ enum class FindingKind : std::uint8_t {
     FreedInFlight,
     DoubleFree,
     InvalidFree,
+    OutOfBounds,
     ReliesOnImplicitSync
 };
 
@@ -46,8 +47,9 @@ struct Seen {
     Address block_start = 0;
     std::uint64_t block_bytes = 0;
     Address ptr = 0;
-    std::vector<Side> sides;   ///< one or two, earlier first
-    bool is_repaired = false;  ///< the tool has queued the wait that was missing
+    std::vector<Side> sides;         ///< at least one, earlier first
+    bool is_repaired = false;        ///< the tool has queued the wait that was missing
+    const char* found_by = nullptr;  ///< "canary" or "poison"; null: the program's calls show it
 };
 
 class Findings {

@@ -292,9 +292,11 @@ void Log::finding(const LoggedFinding& finding) {
     }
     const std::string hazard =
         finding.hazard != nullptr ? fmt::format(R"("hazard":"{}",)", finding.hazard) : "";
+    const std::string found_by =
+        finding.found_by != nullptr ? fmt::format(R"("found_by":"{}",)", finding.found_by) : "";
     state_->write(
-        R"({{"r":"finding","id":{},"kind":"{}","verdict":"{}",{}"block":{},"ptr":"{:#x}","accesses":[{}],{}"t":{}}})",
-        finding.id, finding.kind, finding.verdict, hazard, finding.block, finding.ptr,
+        R"({{"r":"finding","id":{},"kind":"{}","verdict":"{}",{}{}"block":{},"ptr":"{:#x}","accesses":[{}],{}"t":{}}})",
+        finding.id, finding.kind, finding.verdict, hazard, found_by, finding.block, finding.ptr,
         std::string_view(accesses.data(), accesses.size()),
         finding.is_repaired ? R"("repaired":1,)" : "", state_->now());
 }

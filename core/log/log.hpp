@@ -40,6 +40,7 @@ struct LoggedFinding {
     Address ptr = 0;
     std::span<const LoggedAccess> accesses;
     bool is_repaired = false;
+    const char* found_by = nullptr;
 };
 
 /// Thread-safe. A record that cannot be written (disk full, file gone) costs one line on standard

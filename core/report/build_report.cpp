@@ -22,6 +22,7 @@ Kind kind_of(std::string_view name) {
         {"freed-in-flight", Kind::FreedInFlight},
         {"double-free", Kind::DoubleFree},
         {"invalid-free", Kind::InvalidFree},
+        {"out-of-bounds", Kind::OutOfBounds},
         {"relies-on-implicit-sync", Kind::ReliesOnImplicitSync}};
     const auto found = kKinds.find(name);
     return found == kKinds.end() ? Kind::Other : found->second;
@@ -131,6 +132,7 @@ class Builder {
         }
         finding.kind_name = logged.kind;
         finding.hazard = logged.hazard;
+        finding.found_by = logged.found_by;
         finding.count = logged.count;
         finding.ptr = logged.ptr;
         finding.time = logged.time;

@@ -77,6 +77,7 @@ struct LoggedFinding {
     std::string kind;
     std::string verdict;
     std::string hazard;
+    std::string found_by;
     std::uint64_t block = 0;
     std::uint64_t ptr = 0;
     std::vector<LoggedAccess> accesses;

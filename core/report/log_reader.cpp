@@ -243,6 +243,7 @@ class Reader {
         }
         finding.verdict = text_or_empty(record, "verdict");
         finding.hazard = text_or_empty(record, "hazard");
+        finding.found_by = text_or_empty(record, "found_by");
         finding.block = number_or_zero(record, "block");
         finding.ptr = number_or_zero(record, "ptr");
         finding.time = number_or_zero(record, "t");

@@ -70,6 +70,7 @@ struct AccessPlace {
 /// Most serious first.
 enum class Kind {
     UseAfterFree,
+    OutOfBounds,
     DoubleFree,
     FreedInFlight,
     UseBeforeAlloc,
@@ -110,6 +111,7 @@ struct Finding {
     std::string kind_name;
     Verdict verdict = Verdict::Possible;
     std::string hazard;
+    std::string found_by;  ///< "canary" or "poison" of guarded memory
     std::uint64_t count = 1;
     std::optional<Block> block;
     std::uint64_t ptr = 0;

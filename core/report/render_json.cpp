@@ -142,6 +142,12 @@ json finding_json(const Finding& finding, const Process& process) {
     if (finding.refusal) {
         out["budget"] = refusal_json(*finding.refusal);
     }
+    if (!finding.found_by.empty()) {
+        out["found_by"] = finding.found_by;
+        if (finding.block) {
+            out["offset"] = static_cast<std::int64_t>(finding.ptr - finding.block->ptr);
+        }
+    }
     out["ptr"] = hex(finding.ptr);
     out["t"] = finding.time;
     out["process"] = {{"program", process.program},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 
 #include "core/report/frames.hpp"
 #include "core/report/text.hpp"
@@ -297,7 +298,38 @@ Words describe_race(const Finding& finding) {
 // ---- lifetime
 // --------------------------------------------------------------------------------------------
 
+// "kernel a at x:1, cudaMemcpy at x:2", latest last.
+std::string listed(std::span<const AccessPlace> accesses) {
+    std::vector<std::string> places;
+    for (const AccessPlace& access : accesses) {
+        places.push_back(spoken_op(access) + at_place(access.stack));
+    }
+    return fmt::format("{}", fmt::join(places, ", "));
+}
+
+std::string last_operations(std::span<const AccessPlace> accesses) {
+    return accesses.empty() ? " No operation is known to have touched it."
+                            : fmt::format(" The last operations known to have touched it: {}.",
+                                          listed(accesses));
+}
+
+// Found by the poison in a freed block: who wrote is not known, only that somebody did.
+Words describe_write_after_free(const Finding& finding) {
+    const AccessPlace& freed = finding.accesses[0];
+    const std::span<const AccessPlace> uses(finding.accesses.begin() + 1, finding.accesses.end());
+    const std::string where =
+        finding.block ? fmt::format("byte {} of ", finding.ptr - finding.block->ptr) : "";
+    return {fmt::format("Somebody wrote {}{} after {}{} had freed it.{}", where, the_block(finding),
+                        spoken_op(freed), at_place(freed.stack), last_operations(uses)),
+            fmt::format("Find who kept the address past {}{}, perhaps in memory of the device, and "
+                        "move the free after the last use.",
+                        spoken_op(freed), at_place(freed.stack))};
+}
+
 Words describe_use_after_free(const Finding& finding) {
+    if (finding.found_by == "poison" && !finding.accesses.empty()) {
+        return describe_write_after_free(finding);
+    }
     if (finding.accesses.size() < 2) {
         return {fmt::format("{} is used after it has been freed.", the_block(finding)),
                 "Free it after its last use."};
@@ -317,6 +349,38 @@ Words describe_use_after_free(const Finding& finding) {
                         spoken_op(freed), at_place(freed.stack)),
             fmt::format("Move {}{} after the last use{}, or drop that use.", spoken_op(freed),
                         at_place(freed.stack), at_place(use.stack))};
+}
+
+// A copy or memset shows its bytes itself.
+Words describe_overrun(const Finding& finding, const AccessPlace& use) {
+    const Block& block = *finding.block;
+    const std::uint64_t end = use.range ? std::max(use.range->second, block.bytes) : block.bytes;
+    return {fmt::format("{}{} {} up to {} past the end of {}.", spoken_op(use), at_place(use.stack),
+                        use.access == "read" ? "reads" : "writes", bytes_text(end - block.bytes),
+                        the_block(finding)),
+            fmt::format("Go no further than byte {} of the block, or allocate more{}.", block.bytes,
+                        at_place(block.allocated.stack))};
+}
+
+Words describe_out_of_bounds(const Finding& finding) {
+    if (!finding.block || finding.accesses.empty()) {
+        return {fmt::format("Memory around {} is used.", the_block(finding)),
+                "Keep to the bytes that were allocated."};
+    }
+    const Block& block = *finding.block;
+    const AccessPlace& last = finding.accesses.back();
+    if (finding.found_by != "canary") {
+        return describe_overrun(finding, last);
+    }
+    const std::span<const AccessPlace> places(finding.accesses);
+    const auto uses = last.op == "alloc" ? places.first(0) : places;
+    return {fmt::format("Somebody wrote {} {} that {}{} allocated, first at byte {}.{}",
+                        finding.ptr < block.ptr ? "before the start of" : "past the end of",
+                        the_block(finding), spoken_api(block.allocated.api, block.allocated.stack),
+                        at_place(block.allocated.stack),
+                        static_cast<std::int64_t>(finding.ptr - block.ptr), last_operations(uses)),
+            fmt::format("Check the indices and sizes that {} with: the block has bytes 0 to {}.",
+                        uses.empty() ? "it is used" : "these work", block.bytes - 1)};
 }
 
 Words describe_use_before_alloc(const Finding& finding) {
@@ -486,6 +550,8 @@ Words words_for(const Finding& finding) {
             return describe_race(finding);
         case Kind::UseAfterFree:
             return describe_use_after_free(finding);
+        case Kind::OutOfBounds:
+            return describe_out_of_bounds(finding);
         case Kind::UseBeforeAlloc:
             return describe_use_before_alloc(finding);
         case Kind::FreedInFlight:

@@ -301,6 +301,147 @@ TEST_F(TrackerTest, UseAfterFreeByCopyAndKernel) {
     EXPECT_EQ(tracker.totals().lifetime_errors, 2U);
 }
 
+TEST_F(TrackerTest, ACopyPastTheEndOfItsBlockIsOutOfBounds) {
+    allocate();
+    allocate(kBlock + kBytes);
+    copy(kFirst, Access::Write, 16, kBytes - 15);
+    EXPECT_EQ(found(), (Names{"out-of-bounds proven"}));
+    const json finding = records("finding")[0];
+    EXPECT_EQ(finding["accesses"][0]["range"], json::array({16, kBytes + 1}));
+    EXPECT_EQ(finding["ptr"], "0x7f0000001000");
+    EXPECT_EQ(tracker.totals().lifetime_errors, 1U);
+}
+
+TEST_F(TrackerTest, WhatEndsWithItsBlockIsInBounds) {
+    allocate();
+    copy(kFirst, Access::Write, 16, kBytes - 16);
+    launch(kFirst, Access::Write, 16);
+    const MemoryAccess rows{{.lo = kBlock + 256, .width = 256, .pitch = 512, .rows = 8},
+                            Access::Write};
+    run({.kind = OperationKind::Memset, .api = "m", .stream = kFirst, .accesses = {&rows, 1}});
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, RowsPastTheEndOfTheirBlockAreOutOfBounds) {
+    allocate();
+    const MemoryAccess rows{{.lo = kBlock + 256, .width = 257, .pitch = 512, .rows = 8},
+                            Access::Write};
+    run({.kind = OperationKind::Memset, .api = "m", .stream = kFirst, .accesses = {&rows, 1}});
+    EXPECT_EQ(found(), (Names{"out-of-bounds proven"}));
+}
+
+TEST_F(TrackerTest, TheProgramsOwnMemoryGoesOnBehindRegisteredMemory) {
+    allocate(kBlock, BlockKind::Registered);
+    copy(kFirst, Access::Read, 0, 2 * kBytes);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+class GuardedTracker : public TrackerTest {
+  protected:
+    GuardedTracker() {
+        tracker.remember_recent_uses();
+        tracker.allocated({.kind = BlockKind::Device,
+                           .ptr = kBlock,
+                           .bytes = kBytes,
+                           .context = kContext,
+                           .device = 0,
+                           .stream = {},
+                           .resource_block = id(),
+                           .site = site(10)});
+    }
+    static BlockId id(std::uint64_t generation = 7) {
+        return BlockId(
+            DeviceBlock{.ptr = kBlock, .device_ordinal = 0, .generation = Generation{generation}});
+    }
+    static std::vector<std::uint32_t> stacks_of(const json& finding) {
+        std::vector<std::uint32_t> stacks;
+        for (const json& access : finding["accesses"]) {
+            stacks.push_back(access["stack"].get<std::uint32_t>());
+        }
+        return stacks;
+    }
+    using Stacks = std::vector<std::uint32_t>;
+};
+
+TEST_F(GuardedTracker, ABrokenCanaryNamesTheLastFourPlacesThatTouchedTheBlock) {
+    copy(kBlocking, Access::Write);
+    launch(kFirst, Access::Read);
+    launch(kFirst, Access::Write);
+    launch(kSecond, Access::Read);
+    launch(kSecond, Access::Write);
+    launch(kFirst, Access::Read);
+    tracker.written_out_of_bounds(id(), kBlock + kBytes + 3);
+    const json finding = records("finding").back();
+    EXPECT_EQ(finding["kind"], "out-of-bounds");
+    EXPECT_EQ(finding["verdict"], "proven");
+    EXPECT_EQ(finding["found_by"], "canary");
+    EXPECT_EQ(finding["ptr"], "0x7f0000001003");
+    EXPECT_EQ(stacks_of(finding),
+              (Stacks{stack_of(kFirst, Access::Write), stack_of(kSecond, Access::Read),
+                      stack_of(kSecond, Access::Write), stack_of(kFirst, Access::Read)}));
+}
+
+TEST_F(GuardedTracker, ABrokenCanaryIsReportedWhileAndAfterTheBlockIsFreed) {
+    PendingFree pending = tracker.begin_free({.kind = FreeKind::Device,
+                                              .ptr = kBlock,
+                                              .context = kContext,
+                                              .stream = {},
+                                              .site = site(11)});
+    tracker.written_out_of_bounds(id(), kBlock - 1);
+    tracker.end_free(pending, true);
+    tracker.written_out_of_bounds(id(), kBlock - 1);
+    tracker.written_out_of_bounds(id(8), kBlock - 1);
+    tracker.finish();
+    EXPECT_EQ(found(), (Names{"out-of-bounds proven"}));
+    EXPECT_EQ(stacks_of(records("finding")[0]), (Stacks{10})) << "nothing else is known";
+    EXPECT_EQ(records("count").back()["count"], 2) << "another generation is another block";
+}
+
+TEST_F(GuardedTracker, ACopyThatHasBeenReportedIsNotReportedForTheCanaryAsWell) {
+    copy(kFirst, Access::Write, 16, kBytes);
+    tracker.written_out_of_bounds(id(), kBlock + kBytes);
+    EXPECT_TRUE(records("count").empty());
+    tracker.written_out_of_bounds(id(), kBlock - 8);
+    EXPECT_EQ(records("count").size(), 1U) << "the copy was not before the block";
+}
+
+TEST_F(GuardedTracker, AWriteAfterFreeNamesTheFreeAndTheLastOperations) {
+    copy(kFirst, Access::Write, 0, kBytes, Edge::Documented);
+    EXPECT_TRUE(free());
+    tracker.written_after_free(id(8), kBlock);
+    tracker.written_after_free(id(), kBlock + 8);
+    ASSERT_EQ(found(), (Names{"use-after-free proven"}));
+    const json finding = records("finding")[0];
+    EXPECT_EQ(finding["found_by"], "poison");
+    EXPECT_EQ(stacks_of(finding), (Stacks{11, stack_of(kFirst, Access::Write)}));
+}
+
+TEST_F(GuardedTracker, PoisonProvesWhatACallMadeLikely) {
+    EXPECT_TRUE(free());
+    launch(kFirst, Access::Write);
+    tracker.written_after_free(id(), kBlock);
+    EXPECT_EQ(found(), (Names{"use-after-free likely", "use-after-free proven"}));
+    EXPECT_EQ(records("finding")[0]["id"], records("finding")[1]["id"]);
+}
+
+TEST_F(GuardedTracker, FindsTheBlocksOfResourcesByAnyAddressInThem) {
+    const auto block = tracker.find_owned(kBlock + kBytes - 1);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(BlockId(*block), id());
+    EXPECT_EQ(block->bytes, kBytes);
+    EXPECT_FALSE(tracker.find_owned(kBlock + kBytes));
+    allocate(kBlock + 2 * kBytes);
+    EXPECT_FALSE(tracker.find_owned(kBlock + 2 * kBytes)) << "the driver's own";
+}
+
+TEST_F(GuardedTracker, KnowsWhetherAnythingIsCaptured) {
+    EXPECT_FALSE(tracker.is_capturing());
+    tracker.capture_began(kFirst);
+    EXPECT_TRUE(tracker.is_capturing());
+    tracker.capture_ended(kFirst);
+    EXPECT_FALSE(tracker.is_capturing());
+}
+
 TEST_F(TrackerTest, AReusedAddressIsNotUsedAfterFree) {
     allocate();
     free();

@@ -127,7 +127,7 @@ TEST_F(RenderTest, SaysWhatIsLostWithoutCupti) {
 TEST_F(RenderTest, AKindOfALaterToolIsShownAndCounts) {
     const Report report = report_of(
         std::string(kHeader) +
-        R"({"r":"finding","id":1,"kind":"out-of-bounds","verdict":"proven","accesses":[]})"
+        R"({"r":"finding","id":1,"kind":"uninitialized-read","verdict":"proven","accesses":[]})"
         "\n" +
         kEnd);
     EXPECT_TRUE(report.summary.anything_wrong());
