@@ -97,6 +97,9 @@ ResourceResult<void> AsyncCudaResource::deallocate_on(const DeviceBlock& block,
 }
 
 std::size_t AsyncCudaResource::pooled_bytes(const DeviceBlock& block) {
+    if (block.device_ordinal != device_ordinal()) {
+        return 0;
+    }
     std::size_t bytes = 0;
     blocks().with(BlockId(block), [&](const BlockRecord& record) {
         bytes = record.origin == BlockOrigin::Pooled ? record.bytes : 0;

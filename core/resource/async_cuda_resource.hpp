@@ -30,6 +30,7 @@ class AsyncCudaResource final : public DirectCudaResource {
 
     /// Queues the frees of blocks collected so far, and completes those that are done.
     void reap_pending() override;
+    void await_pending() override { release_unused(Wait::ForFrees); }
 
     /// Memory of a pool is the device's, not the context's: it is given back to the pool as soon as
     /// a context is current again.

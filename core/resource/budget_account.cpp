@@ -4,13 +4,20 @@
 
 namespace cuward {
 
+// No lock is held while users give back, as they ask the driver.
 tl::expected<void, BudgetRefusal> BudgetAccount::reserve(std::uint64_t bytes) {
-    const auto reserved = try_reserve(bytes);
-    if (reserved) {
-        return reserved;
+    auto reserved = try_reserve(bytes);
+    for (const auto give_back :
+         {&DeviceMemoryResource::reap_pending, &DeviceMemoryResource::await_pending}) {
+        if (reserved || bytes > limit_) {
+            break;
+        }
+        for (DeviceMemoryResource* user : users()) {
+            (user->*give_back)();
+        }
+        reserved = try_reserve(bytes);
     }
-    reap();
-    return try_reserve(bytes);
+    return reserved;
 }
 
 tl::expected<void, BudgetRefusal> BudgetAccount::try_reserve(std::uint64_t bytes) {
@@ -25,16 +32,9 @@ tl::expected<void, BudgetRefusal> BudgetAccount::try_reserve(std::uint64_t bytes
     return {};
 }
 
-/// Without the lock, as reaping asks the driver.
-void BudgetAccount::reap() {
-    std::vector<DeviceMemoryResource*> users;
-    {
-        const std::lock_guard lock(users_mutex_);
-        users = users_;
-    }
-    for (DeviceMemoryResource* user : users) {
-        user->reap_pending();
-    }
+std::vector<DeviceMemoryResource*> BudgetAccount::users() {
+    const std::lock_guard lock(users_mutex_);
+    return users_;
 }
 
 void BudgetAccount::join(DeviceMemoryResource& user) {

@@ -20,7 +20,8 @@ class BudgetAccount {
     explicit BudgetAccount(std::uint64_t limit) : limit_(limit) {}
 
     /// Takes bytes before memory is asked for. If there is no room, those who draw upon the account
-    /// are asked once to give back what the device has done with; a refusal takes nothing.
+    /// first give back what the device has done with, then what the program believes to be freed;
+    /// a refusal takes nothing.
     tl::expected<void, BudgetRefusal> reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes) { current_ -= bytes; }
 
@@ -28,13 +29,13 @@ class BudgetAccount {
     std::uint64_t current() const { return current_; }
     std::uint64_t remaining() const { return limit_ - current_; }
 
-    /// Enters a resource whose reap_pending may give memory back. Nobody reserves while one leaves.
+    /// Enters a resource that may give memory back. Nobody reserves while one leaves.
     void join(DeviceMemoryResource& user);
     void leave(const DeviceMemoryResource& user);
 
   private:
     tl::expected<void, BudgetRefusal> try_reserve(std::uint64_t bytes);
-    void reap();
+    std::vector<DeviceMemoryResource*> users();
 
     const std::uint64_t limit_;
     std::atomic<std::uint64_t> current_{0};

@@ -37,6 +37,7 @@ class ForwardingResource : public DeviceMemoryResource {
     int device_ordinal() const override { return inner_->device_ordinal(); }
     std::size_t bytes_outstanding() const override { return inner_->bytes_outstanding(); }
     void reap_pending() override { inner_->reap_pending(); }
+    void await_pending() override { inner_->await_pending(); }
     AsyncCudaResource* pooled() override { return inner_->pooled(); }
 
     bool supports_block_use_tracking() const override {

@@ -84,6 +84,11 @@ void GlobalDeviceBudget::reap_pending() {
     settle();
 }
 
+void GlobalDeviceBudget::await_pending() {
+    inner().await_pending();
+    settle();
+}
+
 void GlobalDeviceBudget::settle() {
     const std::lock_guard lock(mutex_);
     settle_locked();

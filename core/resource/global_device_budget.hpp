@@ -23,6 +23,7 @@ class GlobalDeviceBudget final : public ForwardingResource {
     ResourceResult<void> forget(const BlockId& block) override;
     void forget_context(ContextId context) override;
     void reap_pending() override;
+    void await_pending() override;
 
   private:
     class Asking;
