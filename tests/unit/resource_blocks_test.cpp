@@ -85,37 +85,11 @@ TEST_F(ResourceBlocks, AFreeOnAStreamNeedsADriverThatHasIt) {
     EXPECT_TRUE(resource_->find(block.ptr));
 }
 
-TEST_F(ResourceBlocks, ZeroBytesIsAnErrorWithoutADriverCall) {
-    expect_failure(resource_->allocate(0, kNoStream, AllocTag{}), ResourceError::StreamMisuse,
-                   CUDA_ERROR_INVALID_VALUE);
-    expect_failure(resource_->allocate(0, kA, AllocTag{}), ResourceError::StreamMisuse,
-                   CUDA_ERROR_INVALID_VALUE);
-    EXPECT_THAT(driver_.take_calls(), IsEmpty());
-}
-
 TEST_F(ResourceBlocks, AllocationFailureCarriesTheDriversResult) {
     driver_.fail_next("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY);
     expect_failure(resource_->allocate(1, kNoStream, AllocTag{}), ResourceError::Driver,
                    CUDA_ERROR_OUT_OF_MEMORY);
     EXPECT_EQ(resource_->bytes_outstanding(), 0U);
-}
-
-TEST_F(ResourceBlocks, AFreedBlockIsStale) {
-    const DeviceBlock block = allocate(kNoStream);
-    ASSERT_TRUE(resource_->deallocate(block));
-    driver_.take_calls();
-    const BlockId id(block);
-    const auto expect_stale = [](const ResourceResult<void>& result) {
-        expect_failure(result, ResourceError::UseAfterFree, CUDA_ERROR_INVALID_VALUE);
-    };
-    expect_stale(resource_->deallocate(block));
-    expect_stale(resource_->deallocate_on(block, kA));
-    expect_stale(resource_->deallocate_synchronously(block));
-    expect_stale(resource_->forget(id));
-    expect_stale(resource_->record_block_use(id, kA));
-    expect_stale(resource_->prepare_block_use(id, kA, Access::Read));
-    expect_stale(resource_->finish_block_use(id, kA, Access::Write));
-    EXPECT_THAT(driver_.take_calls(), IsEmpty());
 }
 
 TEST_F(ResourceBlocks, AReusedAddressIsANewGeneration) {
@@ -140,47 +114,6 @@ TEST_F(ResourceBlocks, GenerationsAreUniqueOverDevices) {
     EXPECT_GT(second->generation, first.generation);
 }
 
-TEST_F(ResourceBlocks, ABlockOfAnotherDeviceIsRefused) {
-    DeviceBlock block = allocate(kNoStream);
-    block.device_ordinal = 1;
-    const BlockId id(block);
-    const auto expect_misuse = [](const ResourceResult<void>& result) {
-        expect_failure(result, ResourceError::StreamMisuse, CUDA_ERROR_INVALID_DEVICE);
-    };
-    expect_misuse(resource_->deallocate(block));
-    expect_misuse(resource_->deallocate_on(block, kA));
-    expect_misuse(resource_->deallocate_synchronously(block));
-    expect_misuse(resource_->forget(id));
-    expect_misuse(resource_->record_block_use(id, kA));
-    expect_misuse(resource_->prepare_block_use(id, kA, Access::Read));
-    expect_misuse(resource_->finish_block_use(id, kA, Access::Read));
-    EXPECT_THAT(driver_.take_calls(), IsEmpty());
-    EXPECT_EQ(resource_->bytes_outstanding(), 1000U);
-}
-
-TEST_F(ResourceBlocks, NoStreamIsNoStreamToUseABlockOn) {
-    const DeviceBlock block = allocate(kNoStream);
-    const BlockId id(block);
-    const auto expect_misuse = [](const ResourceResult<void>& result) {
-        expect_failure(result, ResourceError::StreamMisuse, CUDA_ERROR_INVALID_HANDLE);
-    };
-    expect_misuse(resource_->deallocate_on(block, kNoStream));
-    expect_misuse(resource_->record_block_use(id, kNoStream));
-    expect_misuse(resource_->prepare_block_use(id, kNoStream, Access::Read));
-    expect_misuse(resource_->finish_block_use(id, kNoStream, Access::Read));
-}
-
-TEST_F(ResourceBlocks, FindsLiveBlocksByTheirStart) {
-    const DeviceBlock block = allocate(kA);
-    const auto found = resource_->find(block.ptr);
-    ASSERT_TRUE(found);
-    EXPECT_EQ(BlockId(*found), BlockId(block));
-    EXPECT_EQ(found->bytes, block.bytes);
-    EXPECT_FALSE(resource_->find(block.ptr + 1));
-    ASSERT_TRUE(resource_->deallocate(block));
-    EXPECT_FALSE(resource_->find(block.ptr));
-}
-
 TEST_F(ResourceBlocks, ForgettingMakesNoDriverCall) {
     const DeviceBlock block = allocate(kA);
     EXPECT_TRUE(resource_->forget(BlockId(block)));
@@ -198,38 +131,6 @@ TEST_F(ResourceBlocks, AnAddressGivenAgainReplacesABlockThatWentUnseen) {
     expect_failure(resource_->forget(BlockId(old)), ResourceError::UseAfterFree,
                    CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(resource_->find(block.ptr)->generation, block.generation);
-}
-
-TEST_F(ResourceBlocks, CountsWhatIsOutstanding) {
-    EXPECT_EQ(resource_->bytes_outstanding(), 0U);
-    const DeviceBlock first = allocate(kNoStream, 100);
-    const DeviceBlock second = allocate(kNoStream, 23);
-    EXPECT_EQ(resource_->bytes_outstanding(), 123U);
-    ASSERT_TRUE(resource_->deallocate(first));
-    EXPECT_EQ(resource_->bytes_outstanding(), 23U);
-    ASSERT_TRUE(resource_->deallocate(second));
-    EXPECT_EQ(resource_->bytes_outstanding(), 0U);
-}
-
-TEST_F(ResourceBlocks, TheDriverMayCallBackFromEveryCall) {
-    const DeviceBlock other = allocate(kNoStream);
-    int callbacks = 0;
-    driver_.on_call([&] {
-        ++callbacks;
-        EXPECT_TRUE(resource_->find(other.ptr));
-        EXPECT_TRUE(resource_->prepare_block_use(BlockId(other), kC, Access::Write));
-        EXPECT_TRUE(resource_->finish_block_use(BlockId(other), kA, Access::Write));
-        resource_->reap_pending();
-    });
-    const auto block = resource_->allocate(8, kA, AllocTag{});
-    ASSERT_TRUE(block);
-    EXPECT_TRUE(resource_->prepare_block_use(BlockId(*block), kB, Access::Write));
-    EXPECT_TRUE(resource_->finish_block_use(BlockId(*block), kB, Access::Write));
-    EXPECT_TRUE(resource_->deallocate(*block));
-    driver_.complete_everything();
-    resource_->reap_pending();
-    EXPECT_GT(callbacks, 10);
-    driver_.on_call(nullptr);
 }
 
 }  // namespace

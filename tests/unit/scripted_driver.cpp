@@ -61,7 +61,9 @@ struct ScriptedFunctions {
         driver.next_address_ += (bytes + 511) / 512 * 512;
         driver.expect(
             driver.allocations_
-                .try_emplace(*address, ScriptedDriver::Memory{.bytes = bytes, .in_pool = in_pool})
+                .try_emplace(*address,
+                             ScriptedDriver::Memory{
+                                 .bytes = bytes, .in_pool = in_pool, .context = driver.current()})
                 .second);
         return CUDA_SUCCESS;
     }
@@ -72,7 +74,7 @@ struct ScriptedFunctions {
         if (freed.empty()) {
             return CUDA_ERROR_INVALID_VALUE;
         }
-        const auto [bytes, in_pool] = freed.mapped();
+        const auto [bytes, in_pool, context] = freed.mapped();
         std::size_t& to = !in_pool            ? driver.free_bytes_
                           : stream == nullptr ? driver.pool_unused_
                                               : driver.queued_frees_[key(stream)];
@@ -105,8 +107,7 @@ struct ScriptedFunctions {
     }
     static CUresult CUDAAPI ctx_get_current(CUcontext* context) {
         return call("cuCtxGetCurrent", "", [&](const ScriptedDriver& driver) {
-            *context = reinterpret_cast<CUcontext>(driver.pushed_.empty() ? driver.context_
-                                                                          : driver.pushed_.back());
+            *context = reinterpret_cast<CUcontext>(driver.current());
             return CUDA_SUCCESS;
         });
     }
@@ -138,7 +139,7 @@ struct ScriptedFunctions {
         return call("cuStreamCreate", "", [&](ScriptedDriver& driver) {
             driver.expect(flags == CU_STREAM_NON_BLOCKING);
             *stream = reinterpret_cast<CUstream>(++driver.last_stream_);
-            driver.streams_.insert(driver.last_stream_);
+            driver.streams_[driver.last_stream_] = driver.current();
             return CUDA_SUCCESS;
         });
     }
@@ -151,6 +152,11 @@ struct ScriptedFunctions {
     static CUresult CUDAAPI stream_synchronize(CUstream stream) {
         return call("cuStreamSynchronize", name_of(stream), [&](ScriptedDriver& driver) {
             driver.pool_unused_ += std::exchange(driver.queued_frees_[key(stream)], 0);
+            for (const auto& [event, recorded_on] : driver.recorded_on_) {
+                if (recorded_on == key(stream)) {
+                    driver.complete_.insert(event);
+                }
+            }
             return CUDA_SUCCESS;
         });
     }
@@ -166,7 +172,7 @@ struct ScriptedFunctions {
         return call("cuEventCreate", "", [&](ScriptedDriver& driver) {
             driver.expect(flags == CU_EVENT_DISABLE_TIMING);
             *event = reinterpret_cast<CUevent>(++driver.last_event_);
-            driver.events_.insert(driver.last_event_);
+            driver.events_[driver.last_event_] = driver.current();
             return CUDA_SUCCESS;
         });
     }
@@ -174,7 +180,8 @@ struct ScriptedFunctions {
         return call("cuEventRecord", name_of(event) + ", " + name_of(stream),
                     [&](ScriptedDriver& driver) {
                         expect_live(driver, event);
-                        driver.complete_.erase(reinterpret_cast<std::uintptr_t>(event));
+                        driver.complete_.erase(key(event));
+                        driver.recorded_on_[key(event)] = key(stream);
                         return CUDA_SUCCESS;
                     });
     }
@@ -386,6 +393,16 @@ void ScriptedDriver::set_context(ContextId current) {
 void ScriptedDriver::set_stream_context(StreamId stream, ContextId context) {
     const std::lock_guard lock(mutex_);
     stream_contexts_[stream] = context;
+}
+
+void ScriptedDriver::lose_context(ContextId context) {
+    const std::lock_guard lock(mutex_);
+    const auto is_its_own = [&](const auto& entry) { return entry.second == context; };
+    std::erase_if(events_, is_its_own);
+    std::erase_if(streams_, is_its_own);
+    std::erase_if(allocations_, [&](const auto& entry) {
+        return entry.second.context == context && !entry.second.in_pool;
+    });
 }
 
 void ScriptedDriver::on_call(std::function<void()> action) {

@@ -40,7 +40,8 @@ class ScriptedDriver {
     bool cancel_failure();
     void fail_next(const std::string& function, CUresult result);
 
-    /// Whether an event is done when it is queried; by default none is.
+    /// Whether an event is done when it is queried; by default those are that were recorded on a
+    /// stream that has been synchronized since.
     void complete_event(int number);
     void complete_everything();
 
@@ -50,6 +51,9 @@ class ScriptedDriver {
     void set_free_bytes(std::size_t bytes);
     void set_context(ContextId current);
     void set_stream_context(StreamId stream, ContextId context);
+
+    /// A context ends: its events, streams and memory are no more; a pool's memory is not its own.
+    void lose_context(ContextId context);
 
     /// Runs inside every driver call, as a tool's callback would.
     void on_call(std::function<void()> action);
@@ -68,6 +72,7 @@ class ScriptedDriver {
 
     CUresult begin(const std::string& function, const std::string& arguments);
     void expect(bool correct);
+    ContextId current() const { return pushed_.empty() ? context_ : pushed_.back(); }
 
     mutable std::mutex mutex_;
     std::vector<std::string> calls_;
@@ -80,17 +85,19 @@ class ScriptedDriver {
     struct Memory {
         std::size_t bytes;
         bool in_pool;
+        ContextId context;
     };
     std::map<Address, Memory> allocations_;
     std::size_t free_bytes_ = ~std::size_t{0};
     std::size_t pool_reserved_ = 0;
     std::size_t pool_unused_ = 0;
     std::map<std::uintptr_t, std::size_t> queued_frees_;  ///< bytes for the pool, by stream
-    std::set<std::uintptr_t> streams_;
+    std::map<std::uintptr_t, ContextId> streams_;
     std::set<std::uintptr_t> pools_;
     std::uintptr_t last_stream_ = 500;
     std::uintptr_t last_pool_ = 0;
-    std::set<std::uintptr_t> events_;
+    std::map<std::uintptr_t, ContextId> events_;
+    std::map<std::uintptr_t, std::uintptr_t> recorded_on_;  ///< streams, by event
     std::set<std::uintptr_t> complete_;
     std::uintptr_t last_event_ = 0;
     bool everything_complete_ = false;
