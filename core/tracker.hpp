@@ -68,7 +68,7 @@ class Tracker {
     // Stream capture: calls on a capturing stream build a graph, nothing runs.
     void capture_began(StreamRef stream);
     void capture_ended(StreamRef stream);
-    /// Whether any stream is being captured.
+    /// Whether a stream builds a graph, so that calls which wait for the device would break it.
     bool is_capturing() const;
 
     // What the host learns. Take the clock when the call is entered (later work of other threads is
@@ -120,8 +120,6 @@ class Tracker {
     /// Findings of the kinds below name the operations that touched the block last: from now on
     /// they are remembered.
     void remember_recent_uses();
-    /// Whether a stream builds a graph, so that calls which wait for the device would break it.
-    bool is_capturing() const;
     void written_out_of_bounds(const BlockId& block, Address first_bad);
     void written_after_free(const BlockId& block, Address first_bad);
     /// Start and size of the live block around an address, if a resource owns it.
