@@ -30,7 +30,7 @@ class AsyncCudaResource final : public DirectCudaResource {
 
     /// Queues the frees of blocks collected so far, and completes those that are done.
     void reap_pending() override;
-    void await_pending() override { release_unused(Wait::ForFrees); }
+    void await_pending() override;
 
     /// Memory of a pool is the device's, not the context's: it is given back to the pool as soon as
     /// a context is current again.
@@ -41,12 +41,6 @@ class AsyncCudaResource final : public DirectCudaResource {
 
     /// Bytes held from the driver and not in use by live blocks: free memory to the program.
     std::size_t unused_bytes() const;
-
-    /// Whether a block that starts there has been freed by the program, but not yet by the driver,
-    /// which would take a second free for the first.
-    bool is_retired(Address address) const {
-        return retired_.contains(address) || orphans_.contains(address);
-    }
 
     enum class Wait : std::uint8_t { Never, ForFrees };
     /// Gives unused memory back to the driver, because somebody else needs it. With a wait also the

@@ -7,17 +7,24 @@ namespace cuward {
 // No lock is held while users give back, as they ask the driver.
 tl::expected<void, BudgetRefusal> BudgetAccount::reserve(std::uint64_t bytes) {
     auto reserved = try_reserve(bytes);
-    for (const auto give_back :
-         {&DeviceMemoryResource::reap_pending, &DeviceMemoryResource::await_pending}) {
-        if (reserved || bytes > limit_) {
-            break;
-        }
-        for (DeviceMemoryResource* user : users()) {
-            (user->*give_back)();
-        }
-        reserved = try_reserve(bytes);
+    if (reserved || bytes > limit_) {
+        return reserved;
     }
-    return reserved;
+    for (DeviceMemoryResource* user : users()) {
+        user->reap_pending();
+    }
+    reserved = try_reserve(bytes);
+    if (reserved) {
+        return reserved;
+    }
+    reclaim();
+    return try_reserve(bytes);
+}
+
+void BudgetAccount::reclaim() {
+    for (DeviceMemoryResource* user : users()) {
+        user->await_pending();
+    }
 }
 
 tl::expected<void, BudgetRefusal> BudgetAccount::try_reserve(std::uint64_t bytes) {

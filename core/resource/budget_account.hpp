@@ -24,6 +24,8 @@ class BudgetAccount {
     /// a refusal takes nothing.
     tl::expected<void, BudgetRefusal> reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes) { current_ -= bytes; }
+    /// Has everything given back that the program believes to be freed.
+    void reclaim();
 
     std::uint64_t limit() const { return limit_; }
     std::uint64_t current() const { return current_; }

@@ -103,9 +103,9 @@ class DeviceMemoryResource {
     /// Completes pending frees whose work is done; never waits.
     virtual void reap_pending() {}
 
-    /// Waits for pending frees that cuMemFree would have waited for, as the program expects their
-    /// memory to be free by now.
-    virtual void await_pending() {}
+    /// The same, and waits for those that cuMemFree would have waited for: the program expects
+    /// their memory to be free by now.
+    virtual void await_pending() { reap_pending(); }
 
     /// The resource at the bottom of the stack if it keeps a pool of its own, else null.
     virtual AsyncCudaResource* pooled() { return nullptr; }

@@ -2,7 +2,6 @@
 // they have to wait for serves many.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -36,11 +35,6 @@ class RetiredBlocks {
     }
 
     bool empty() const { return count_ == 0; }
-    bool contains(Address address) const {
-        const std::lock_guard lock(mutex_);
-        return std::any_of(blocks_.begin(), blocks_.end(),
-                           [&](const BlockTable::Taken& block) { return block.key() == address; });
-    }
     bool is_due() const { return count_ >= kMostBlocks || bytes_ >= kMostBytes; }
 
     Batch take_all() {
@@ -51,7 +45,7 @@ class RetiredBlocks {
     }
 
   private:
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     Batch blocks_;
     std::atomic<std::size_t> count_{0};
     std::atomic<std::size_t> bytes_{0};
