@@ -7,11 +7,8 @@ namespace {
 
 template <typename Destroy>
 CUresult destroy_context(CUcontext context, Destroy destroy) {
-    Tool* const tool = watching();
-    if (tool != nullptr) {
-        guarded([&] { tool->session.context_ending(reinterpret_cast<ContextId>(context)); });
-    }
     const CUresult result = destroy(context);
+    Tool* const tool = watching();
     if (tool != nullptr && result == CUDA_SUCCESS) {
         guarded([&] {
             tool->session.context_ended(reinterpret_cast<ContextId>(context),
@@ -28,10 +25,7 @@ CUresult end_primary_context(CUdevice device, const char* api, Call call) {
     Tool* const tool = watching();
     ContextId context = 0;
     if (tool != nullptr) {
-        guarded([&] {
-            context = tool->driver.active_primary_context(device);
-            tool->session.context_ending(context);
-        });
+        guarded([&] { context = tool->driver.active_primary_context(device); });
     }
     const CUresult result = call(device);
     if (context != 0 && result == CUDA_SUCCESS) {

@@ -25,8 +25,7 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUr
                          {.kind = BlockKind::Device,
                           .ptr = block->ptr,
                           .bytes = bytes,
-                          .resource_block = BlockId(*block),
-                          .free_waits_for_device = block->free_waits_for_device},
+                          .resource_block = BlockId(*block)},
                          *here, "cuMemAlloc");
     }
 }
@@ -82,11 +81,9 @@ CUresult hook_cuMemAllocManaged(CUdeviceptr* ptr, std::size_t bytes, unsigned in
 
 CUresult hook_cuMemFree_v2(CUdeviceptr ptr) {
     using namespace cuward;
-    const auto driver = [ptr] {
-        return is_freed_already(ptr) ? CUDA_ERROR_INVALID_VALUE : real<Hook::cuMemFree_v2_>()(ptr);
-    };
     return watch_free({.kind = FreeKind::Device, .ptr = ptr}, "cuMemFree",
-                      [&](Tool* tool, const BlockId& block) {
-                          return release_block(tool, block, deallocate, driver);
+                      [ptr](Tool* tool, const BlockId& block) {
+                          return release_block(tool, block, deallocate,
+                                               [ptr] { return real<Hook::cuMemFree_v2_>()(ptr); });
                       });
 }

@@ -82,8 +82,7 @@ CUresult allocate_from_pool(CUdeviceptr* ptr, std::size_t bytes, CUmemoryPool po
     if (claim.is_refused()) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    const CUresult result =
-        with_pool_memory([&] { return real<hook>()(ptr, bytes, pool, stream); });
+    const CUresult result = real<hook>()(ptr, bytes, pool, stream);
     if (tool != nullptr && result == CUDA_SUCCESS) {
         guarded([&] { track_from_pool(*tool, *ptr, bytes, named, claim); });
     }
@@ -92,9 +91,7 @@ CUresult allocate_from_pool(CUdeviceptr* ptr, std::size_t bytes, CUmemoryPool po
 
 template <Hook hook>
 CUresult free_async(CUdeviceptr ptr, CUstream stream, StreamId default_stream) {
-    const auto driver = [&] {
-        return is_freed_already(ptr) ? CUDA_ERROR_INVALID_VALUE : real<hook>()(ptr, stream);
-    };
+    const auto driver = [&] { return real<hook>()(ptr, stream); };
     Tool* const tool = watching();
     const CUstream named = named_stream(stream, default_stream);
     std::optional<DriverState::Current> place;
