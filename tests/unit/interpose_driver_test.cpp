@@ -71,6 +71,16 @@ TEST_P(EveryWay, ProgramSeesTheSameAndTheToolSeesAll) {
     expect_everything_seen(watched.logs[0]);
 }
 
+TEST_P(EveryWay, IsTheSameWithMemoryFromAPool) {
+    PreloadedProgram program(GetParam());
+    const Outcome bare = on_simgpu(program).run_bare();
+    const Outcome watched = program.with("CUWARD_BACKEND=async").run_watched();
+    EXPECT_EQ(watched.status, 0);
+    EXPECT_EQ(watched.out, bare.out);
+    ASSERT_EQ(watched.logs.size(), 1u);
+    expect_everything_seen(watched.logs[0]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Driver, EveryWay,
                          ::testing::Values(linked(), looked_up("dlsym"),
                                            looked_up("cuGetProcAddress"),
@@ -91,6 +101,36 @@ TEST(Driver, HooksAreForTheProgramAndNotForTheDriversCompanions) {
               "companion: libcuda.so.1\n"
               "companion, default: libcuda.so.1\n"
               "companion, asked: libcuda.so.1\n");
+}
+
+TEST(Pool, CannotBeToldFromOrdinaryMemory) {
+    PreloadedProgram program(CUWARD_POOL_CALLS);
+    const Outcome bare = on_simgpu(program).with("SIMGPU_MEMORY_MB=1024").run_bare();
+    ASSERT_THAT(bare.out, HasSubstr("done"));
+    const Outcome watched = program.with("CUWARD_BACKEND=async").run_watched();
+    EXPECT_EQ(watched.status, bare.status);
+    EXPECT_EQ(watched.out, bare.out);
+}
+
+TEST(Pool, MemoryToBeSharedIsTheDriversFromTheFirstRequestOn) {
+    PreloadedProgram program(CUWARD_POOL_CALLS " ipc");
+    EXPECT_EQ(on_simgpu(program).run_bare().out, "share: 0\nshare later memory: 0\n");
+    const Outcome watched =
+        program.with("CUWARD_BACKEND=async").with("CUWARD_SUMMARY=0").run_watched();
+    EXPECT_EQ(watched.out, "share: 1\nshare later memory: 0\n");
+    EXPECT_THAT(watched.err, HasSubstr("--backend direct"));
+    EXPECT_EQ(count(watched.err, "\n"), 1u);
+}
+
+TEST(Pool, IsNotUsedWhereWorkIsNotSeen) {
+    PreloadedProgram program(CUWARD_POOL_CALLS " ipc");
+    const Outcome watched = on_simgpu(program)
+                                .with("CUWARD_BACKEND=async")
+                                .with("CUWARD_SUMMARY=0")
+                                .with("CUWARD_CUPTI=/no/such/libcupti.so")
+                                .run_watched();
+    EXPECT_EQ(watched.out, "share: 0\nshare later memory: 0\n") << watched.err;
+    EXPECT_THAT(watched.err, HasSubstr("without CUPTI it is not known"));
 }
 
 TEST(Driver, TooOldToBeWatchedRunsUnwatched) {
