@@ -22,9 +22,10 @@ def source_of(name):
 class Application:
     """One program of the table, linked with one runtime."""
 
-    def __init__(self, name, entry, runtime, folder):
+    def __init__(self, name, entry, runtime, folder, options=()):
         self.name = name
         self.entry = entry
+        self.options = list(options)
         self.source = source_of(name)
         self.is_driver = self.source.parent.name == "driver"
         self.runtime = "driver" if self.is_driver else runtime
@@ -51,7 +52,7 @@ class Application:
     def problems_of_run(self, tool, program, options, expectation):
         try:
             bare = tool.bare([self.folder / program])
-            checked = tool.check([self.folder / program], options)
+            checked = tool.check([self.folder / program], options + self.options)
         except subprocess.TimeoutExpired as late:
             return [f"no end within {late.timeout:.0f} s: {' '.join(late.cmd)}"]
         problems = []
@@ -79,6 +80,7 @@ def main():
     parser.add_argument("--runtime", default="shared", choices=["shared", "static"])
     parser.add_argument("--simgpu", type=pathlib.Path, help="folder of the simulated device's libraries")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run of a program")
+    parser.add_argument("--backend", default="direct", choices=["direct", "async"], help="where memory comes from")
     parser.add_argument("names", nargs="*", help="applications (default: all of the table)")
     options = parser.parse_args()
 
@@ -88,7 +90,8 @@ def main():
     failed = 0
     names = options.names or list(table)
     for name in names:
-        problems = Application(name, table[name], options.runtime, folder).problems(tool)
+        backend = ["--backend", options.backend] if options.backend != "direct" else []
+        problems = Application(name, table[name], options.runtime, folder, backend).problems(tool)
         failed += bool(problems)
         print(f"{'FAILED' if problems else 'ok    '} {name}", flush=True)
         for problem in problems:
