@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/resource/async_cuda_resource.hpp"
 #include "core/resource/direct_cuda_resource.hpp"
 
 namespace cuward {
@@ -33,8 +34,50 @@ DriverApi null_driver() {
     };
     driver.mem_free = [](CUdeviceptr) { return CUDA_SUCCESS; };
     driver.mem_free_async = [](CUdeviceptr, CUstream) { return CUDA_SUCCESS; };
+    driver.ctx_get_current = [](CUcontext* context) {
+        *context = reinterpret_cast<CUcontext>(1);
+        return CUDA_SUCCESS;
+    };
+    driver.stream_create = [](CUstream* stream, unsigned) {
+        *stream = reinterpret_cast<CUstream>(0x3000);
+        return CUDA_SUCCESS;
+    };
+    driver.stream_destroy = [](CUstream) { return CUDA_SUCCESS; };
+    driver.stream_synchronize = [](CUstream) { return CUDA_SUCCESS; };
+    driver.stream_wait_event = [](CUstream, CUevent, unsigned) { return CUDA_SUCCESS; };
+    driver.event_create = [](CUevent*, unsigned) { return CUDA_SUCCESS; };
+    driver.event_record = [](CUevent, CUstream) { return CUDA_SUCCESS; };
+    driver.event_query = [](CUevent) { return CUDA_SUCCESS; };
+    driver.event_destroy = [](CUevent) { return CUDA_SUCCESS; };
+    driver.mem_pool_create = [](CUmemoryPool* pool, const CUmemPoolProps*) {
+        *pool = reinterpret_cast<CUmemoryPool>(1);
+        return CUDA_SUCCESS;
+    };
+    driver.mem_pool_destroy = [](CUmemoryPool) { return CUDA_SUCCESS; };
+    driver.mem_pool_get_attribute = [](CUmemoryPool, CUmemPool_attribute, void*) {
+        return CUDA_SUCCESS;
+    };
+    driver.mem_pool_set_attribute = driver.mem_pool_get_attribute;
+    driver.mem_pool_set_access = [](CUmemoryPool, const CUmemAccessDesc*, std::size_t) {
+        return CUDA_SUCCESS;
+    };
+    driver.mem_pool_trim_to = [](CUmemoryPool, std::size_t) { return CUDA_SUCCESS; };
+    driver.mem_alloc_from_pool_async = [](CUdeviceptr* address, std::size_t, CUmemoryPool,
+                                          CUstream) { return next_address(address); };
     return driver;
 }
+
+class OneBusyStream final : public UseOrder {
+  public:
+    UsePoint point(StreamId stream) override {
+        return {.stream = stream, .context = 1, .lane = static_cast<std::uint64_t>(stream)};
+    }
+    bool provided(const UsePoint& /*earlier*/, const UsePoint& /*later*/) override { return true; }
+    void for_each_unfinished(const std::function<void(const UsePoint&)>& visit) override {
+        visit(point(kStream));
+    }
+    bool observes_only() const override { return true; }
+};
 
 DirectCudaResource& resource() {
     static const DriverApi driver = null_driver();
@@ -92,6 +135,19 @@ void stream_cycle(benchmark::State& state) {
     allocate_and_deallocate(state, kStream);
 }
 
+/// An allocation and its free, in a program with one busy stream.
+void pooled_cycle(benchmark::State& state) {
+    static const DriverApi driver = null_driver();
+    OneBusyStream order;
+    AsyncCudaResource pooled(CudaDevice(driver, &order), 0);
+    while (state.KeepRunning()) {
+        const auto block =
+            pooled.allocate(static_cast<std::size_t>(state.range(0)), kNoStream, AllocTag{});
+        benchmark::DoNotOptimize(pooled.deallocate_synchronously(*block));
+    }
+}
+
+BENCHMARK(pooled_cycle)->Arg(512)->Arg(32 << 20);
 BENCHMARK(read_blocks)->Arg(1)->Arg(1000)->Arg(1'000'000);
 BENCHMARK(write_blocks)->Arg(1)->Arg(1000)->Arg(1'000'000);
 BENCHMARK(direct_cycle)->Arg(0)->Arg(1'000'000);
