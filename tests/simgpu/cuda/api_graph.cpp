@@ -345,6 +345,27 @@ SIM_API(cuGraphDestroyNode, , 10000, CUgraphNode, hNode) {
     return CUDA_SUCCESS;
 }
 
+SIM_API(cuGraphNodeFindInClone, , 10000, CUgraphNode*, phNode, CUgraphNode, hOriginalNode, CUgraph,
+        hClonedGraph) {
+    SIM_REQUIRE(phNode != nullptr && hOriginalNode != nullptr && hClonedGraph != nullptr);
+    for (const auto& node : Graph::from(hClonedGraph)->nodes) {
+        if (node->original == Node::from(hOriginalNode)) {
+            *phNode = node->handle();
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuGraphNodeSetParams, , 12020, CUgraphNode, hNode, CUgraphNodeParams*, nodeParams) {
+    SIM_REQUIRE(hNode != nullptr && nodeParams != nullptr);
+    Task task;
+    SIM_TRY(any_task(*nodeParams, task));
+    SIM_REQUIRE(type_of(task) == Node::from(hNode)->type);
+    Node::from(hNode)->task = std::move(task);
+    return CUDA_SUCCESS;
+}
+
 SIM_API(cuGraphNodeGetType, , 10000, CUgraphNode, hNode, CUgraphNodeType*, type) {
     SIM_REQUIRE(hNode != nullptr && type != nullptr);
     *type = Node::from(hNode)->type;
@@ -604,6 +625,29 @@ SIM_API(cuGraphExecHostNodeSetParams, , 10020, CUgraphExec, hGraphExec, CUgraphN
     HostTask task;
     SIM_TRY(host_task(nodeParams->fn, nodeParams->userData, task));
     return set_exec(hGraphExec, hNode, task);
+}
+
+SIM_API(cuGraphExecNodeSetParams, , 12020, CUgraphExec, hGraphExec, CUgraphNode, hNode,
+        CUgraphNodeParams*, nodeParams) {
+    SIM_REQUIRE(nodeParams != nullptr);
+    Task task;
+    SIM_TRY(any_task(*nodeParams, task));
+    return set_exec(hGraphExec, hNode, std::move(task));
+}
+
+SIM_API(cuGraphNodeSetEnabled, , 11060, CUgraphExec, hGraphExec, CUgraphNode, hNode, unsigned int,
+        isEnabled) {
+    SIM_REQUIRE(hGraphExec != nullptr && hNode != nullptr);
+    return set_exec_enabled(*GraphExec::from(hGraphExec), Node::from(hNode), isEnabled != 0);
+}
+
+SIM_API(cuGraphNodeGetEnabled, , 11060, CUgraphExec, hGraphExec, CUgraphNode, hNode, unsigned int*,
+        isEnabled) {
+    SIM_REQUIRE(hGraphExec != nullptr && hNode != nullptr && isEnabled != nullptr);
+    bool enabled = false;
+    SIM_TRY(get_exec_enabled(*GraphExec::from(hGraphExec), Node::from(hNode), enabled));
+    *isEnabled = enabled ? 1 : 0;
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuGraphExecUpdate, _v2, 12000, CUgraphExec, hGraphExec, CUgraph, hGraph,

@@ -45,6 +45,19 @@ bool flatten(const Graph& graph, std::vector<ExecNode>& out) {
     return true;
 }
 
+template <class Nodes>
+auto find_switchable(Nodes& nodes, const Node* origin) -> decltype(nodes.data()) {
+    for (auto& node : nodes) {
+        const CUgraphNodeType type = type_of(node.task);
+        if (node.origin == origin &&
+            (type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+             type == CU_GRAPH_NODE_TYPE_MEMSET)) {
+            return &node;
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 CUgraphNodeType type_of(const Task& task) {
@@ -88,6 +101,7 @@ std::shared_ptr<Graph> Graph::clone() const {
         }
         Node* twin = copy->add(std::move(task), {});
         twin->attributes = node->attributes;
+        twin->original = node.get();
         counterpart[node.get()] = twin;
     }
     for (const auto& node : nodes) {
@@ -190,6 +204,29 @@ CUresult set_exec_task(GraphExec& exec, Node* node, Task task) {
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+// Kernel, copy and memset nodes only (Driver API manual, cuGraphNodeSetEnabled).
+CUresult set_exec_enabled(GraphExec& exec, Node* node, bool enabled) {
+    const std::lock_guard lock(exec.mutex);
+    auto changed = std::make_shared<std::vector<ExecNode>>(*exec.nodes);
+    ExecNode* mine = find_switchable(*changed, node);
+    if (mine == nullptr) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    mine->enabled = enabled;
+    exec.nodes = std::move(changed);
+    return CUDA_SUCCESS;
+}
+
+CUresult get_exec_enabled(GraphExec& exec, Node* node, bool& enabled) {
+    const std::lock_guard lock(exec.mutex);
+    const ExecNode* mine = find_switchable(*exec.nodes, node);
+    if (mine == nullptr) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    enabled = mine->enabled;
+    return CUDA_SUCCESS;
+}
+
 CUresult update(GraphExec& exec, Graph& graph) {
     std::vector<ExecNode> fresh;
     if (!flatten(graph, fresh)) {
@@ -204,6 +241,7 @@ CUresult update(GraphExec& exec, Graph& graph) {
             return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
         }
         fresh[index].origin = (*exec.nodes)[index].origin;
+        fresh[index].enabled = (*exec.nodes)[index].enabled;
     }
     exec.nodes = std::make_shared<const std::vector<ExecNode>>(std::move(fresh));
     return CUDA_SUCCESS;

@@ -15,6 +15,7 @@ struct Node {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     Task task;
     std::vector<Node*> after;
+    const Node* original = nullptr;  // what it is the clone of
     std::vector<CUlaunchAttribute> attributes;
 
     static Node* from(CUgraphNode handle) { return reinterpret_cast<Node*>(handle); }
@@ -57,6 +58,8 @@ struct GraphExec {
 CUresult instantiate(Graph& graph, GraphExec*& exec);
 CUresult launch(GraphExec& exec, Stream& stream, uint64_t extra_ns);
 CUresult set_exec_task(GraphExec& exec, Node* node, Task task);
+CUresult set_exec_enabled(GraphExec& exec, Node* node, bool enabled);
+CUresult get_exec_enabled(GraphExec& exec, Node* node, bool& enabled);
 CUresult update(GraphExec& exec, Graph& graph);
 
 }  // namespace simgpu

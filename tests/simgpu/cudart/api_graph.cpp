@@ -199,6 +199,11 @@ RT_API(cudaGraphDestroyNode, cudaGraphNode_t, node) {
     return from(d.cuGraphDestroyNode(node));
 }
 
+RT_API(cudaGraphNodeFindInClone, cudaGraphNode_t*, pNode, cudaGraphNode_t, originalNode,
+       cudaGraph_t, clonedGraph) {
+    return from(d.cuGraphNodeFindInClone(pNode, originalNode, clonedGraph));
+}
+
 RT_API(cudaGraphNodeGetType, cudaGraphNode_t, node, enum cudaGraphNodeType*, pType) {
     return from(d.cuGraphNodeGetType(node, reinterpret_cast<CUgraphNodeType*>(pType)));
 }
@@ -293,6 +298,16 @@ RT_API(cudaGraphExecHostNodeSetParams, cudaGraphExec_t, hGraphExec, cudaGraphNod
     SIMRT_REQUIRE(pNodeParams != nullptr);
     const CUDA_HOST_NODE_PARAMS params = host_params(*pNodeParams);
     return from(d.cuGraphExecHostNodeSetParams(hGraphExec, node, &params));
+}
+
+RT_API(cudaGraphNodeSetEnabled, cudaGraphExec_t, hGraphExec, cudaGraphNode_t, hNode, unsigned int,
+       isEnabled) {
+    return from(d.cuGraphNodeSetEnabled(hGraphExec, hNode, isEnabled));
+}
+
+RT_API(cudaGraphNodeGetEnabled, cudaGraphExec_t, hGraphExec, cudaGraphNode_t, hNode, unsigned int*,
+       isEnabled) {
+    return from(d.cuGraphNodeGetEnabled(hGraphExec, hNode, isEnabled));
 }
 
 RT_API(cudaGraphExecUpdate, cudaGraphExec_t, hGraphExec, cudaGraph_t, hGraph,

@@ -214,6 +214,53 @@ TEST_F(Graphs, UpdatesTakeEffectAtTheNextLaunch) {
     EXPECT_EQ(cudaGraphExecUpdate(exec, empty, &info), cudaErrorGraphExecUpdateFailure);
 }
 
+TEST_F(Graphs, NodesOfAnExecutableGraphAreChangedAndDisabledByTheNamesOfTheOriginals) {
+    begin();
+    kernels::launch_add(stream, a, a, 1, 1);
+    ASSERT_CUDA(cudaMemsetAsync(b, 0, 4, stream));
+    cudaGraph_t graph = nullptr;
+    ASSERT_CUDA(cudaStreamEndCapture(stream, &graph));
+    cudaGraphNode_t nodes[2] = {};
+    size_t count = 2;
+    ASSERT_CUDA(cudaGraphGetNodes(graph, nodes, &count));
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    ASSERT_CUDA(cudaGraphNodeSetEnabled(exec, nodes[0], 0));
+    unsigned enabled = 1;
+    ASSERT_CUDA(cudaGraphNodeGetEnabled(exec, nodes[0], &enabled));
+    EXPECT_EQ(enabled, 0U);
+    ASSERT_CUDA(cudaGraphLaunch(exec, stream));
+    ASSERT_CUDA(cudaStreamSynchronize(stream));
+    EXPECT_EQ(value_of(a), 0);
+    ASSERT_CUDA(cudaGraphNodeSetEnabled(exec, nodes[0], 1));
+    CUgraphNodeParams memset{};
+    memset.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    memset.memset.dst = reinterpret_cast<CUdeviceptr>(b);
+    memset.memset.value = 7;
+    memset.memset.elementSize = 4;
+    memset.memset.width = 1;
+    memset.memset.height = 1;
+    ASSERT_EQ(cuGraphExecNodeSetParams(exec, nodes[1], &memset), CUDA_SUCCESS);
+    ASSERT_CUDA(cudaGraphLaunch(exec, stream));
+    ASSERT_CUDA(cudaStreamSynchronize(stream));
+    EXPECT_EQ(value_of(a), 1);
+    EXPECT_EQ(value_of(b), 7);
+    EXPECT_EQ(cuGraphNodeSetParams(nodes[0], &memset), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Graphs, AClonesNodesAreFoundByTheirOriginals) {
+    cudaGraph_t graph = nullptr;
+    ASSERT_CUDA(cudaGraphCreate(&graph, 0));
+    cudaGraphNode_t original = nullptr;
+    ASSERT_CUDA(cudaGraphAddEmptyNode(&original, graph, nullptr, 0));
+    cudaGraph_t clone = nullptr;
+    ASSERT_CUDA(cudaGraphClone(&clone, graph));
+    cudaGraphNode_t twin = nullptr;
+    ASSERT_CUDA(cudaGraphNodeFindInClone(&twin, original, clone));
+    EXPECT_NE(twin, original);
+    EXPECT_EQ(cudaGraphNodeFindInClone(&twin, original, graph), cudaErrorInvalidValue);
+}
+
 TEST_F(Graphs, CircularGraphsAreRefused) {
     cudaGraph_t graph = nullptr;
     ASSERT_CUDA(cudaGraphCreate(&graph, 0));
