@@ -25,6 +25,7 @@ struct MemoryAccess {
     Access access = Access::ReadWrite;
     bool direction_known = true;  ///< false: `access` is the worst case, not knowledge
     bool range_exact = true;      ///< false: somewhere within `range`
+    std::uint32_t node = 0;       ///< of a graph's launch: which of `Operation::nodes`, from 1
 };
 
 using Dim3 = std::array<std::uint32_t, 3>;
@@ -40,6 +41,7 @@ struct Operation {
     StackId stack{};
     std::uint32_t thread = 0;
     std::span<const MemoryAccess> accesses;
+    const Operation* nodes = nullptr;  ///< of a graph's launch: whose accesses those are
     /// When the call returns, the host knows that work queued before it on its stream is complete …
     Edge earlier_work_to_host = Edge::None;
     /// … or that the operation itself is (implies the former).
@@ -54,8 +56,9 @@ struct PendingOperation {
         Access access;
     };
 
-    bool active = false;      ///< false: nothing to end (stream in capture, tracking off)
-    bool is_suspect = false;  ///< something was found that counts if the call succeeds
+    bool active = false;        ///< false: nothing to end (stream in capture, tracking off)
+    std::uint32_t capture = 0;  ///< the capture its stream is in, 0: none
+    bool is_suspect = false;    ///< something was found that counts if the call succeeds
     std::uint32_t slot = 0;
     std::uint64_t epoch = 0;
     StreamRef stream;

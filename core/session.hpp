@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/graphs/graphs.hpp"
 #include "core/log/log.hpp"
 #include "core/repair/program_order.hpp"
 #include "core/resource/budget_account.hpp"
@@ -44,6 +45,7 @@ class Session {
     Log& log() { return log_; }
     Stacks& stacks() { return stacks_; }
     Tracker& tracker() { return tracker_; }
+    Graphs& graphs() { return graphs_; }
     const DriverApi& driver() const { return driver_; }
     const Settings& settings() const { return settings_; }
 
@@ -88,6 +90,7 @@ class Session {
     Stacks stacks_;
     Tracker tracker_;
     ProgramOrder order_;
+    Graphs graphs_;
     static constexpr int kMaxDevices = 128;
     BudgetAccounts budgets_;
     BudgetCharges charges_;

@@ -117,9 +117,12 @@ void Tracker::capture_began(StreamRef stream) {
     state_->order.begin_capture(state_->slot_of(stream));
 }
 
-void Tracker::capture_ended(StreamRef stream) {
+std::uint32_t Tracker::capture_ended(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.end_capture(state_->slot_of(stream));
+    const StreamSlot slot = state_->slot_of(stream);
+    const std::uint32_t capture = state_->order.capture(slot);
+    state_->order.end_capture(slot);
+    return capture;
 }
 
 Clock Tracker::work_of_stream(StreamRef stream) {
@@ -171,6 +174,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.is_suspect = false;
     const std::lock_guard lock(state_->mutex);
     const StreamSlot slot = state_->slot_of(operation.stream);
+    pending.capture = state_->order.capture(slot);
     pending.active = !state_->order.is_capturing(slot);
     if (!pending.active) {
         return;
@@ -194,21 +198,35 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
                                                  .kernel = operation.kernel,
                                                  .stack = operation.stack});
     for (const MemoryAccess& access : operation.accesses) {
-        state_->touch(operation, access, pending, place);
+        state_->touch(operation, access, pending,
+                      access.node == 0 ? place : state_->place_of_node(operation, access));
     }
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
 }
 
+/// Where a graph was launched, and where the node that makes the access was captured or added.
+PlaceId Tracker::State::place_of_node(const Operation& launch, const MemoryAccess& access) {
+    const Operation& node = launch.nodes[access.node - 1];
+    const PlaceId built = places.intern(
+        {.op = name_of(node.kind), .api = node.api, .kernel = node.kernel, .stack = node.stack});
+    return places.intern({.op = name_of(launch.kind),
+                          .api = launch.api,
+                          .kernel = node.kernel,
+                          .stack = launch.stack,
+                          .node = built});
+}
+
 PastAccess Tracker::State::describe(const Operation& operation, const MemoryAccess& access,
                                     StreamSlot slot, Epoch epoch, PlaceId place) {
+    const Operation& work = access.node == 0 ? operation : operation.nodes[access.node - 1];
     return {.range = access.range,
             .epoch = epoch,
             .slot = slot,
             .place = place,
             .stream = stream_id(slot, operation.thread),
             .thread = operation.thread,
-            .grid = operation.grid,
-            .threads = operation.threads,
+            .grid = work.grid,
+            .threads = work.threads,
             .access = access.access,
             .direction_known = access.direction_known,
             .range_exact = access.range_exact};
@@ -526,6 +544,11 @@ void Tracker::State::report_bad_free(const FreeRequest& request) {
         seen.block_bytes = around->bytes;
     }
     findings.add(seen);
+}
+
+void Tracker::addresses_given_out(Address ptr, std::uint64_t bytes) {
+    const std::lock_guard lock(state_->mutex);
+    state_->blocks.forget_freed(ptr, ptr + bytes);
 }
 
 void Tracker::context_ended(ContextId context, const CallSite& site,

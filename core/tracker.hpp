@@ -65,7 +65,8 @@ class Tracker {
 
     // Stream capture: calls on a capturing stream build a graph, nothing runs.
     void capture_began(StreamRef stream);
-    void capture_ended(StreamRef stream);
+    /// Gives the number of the capture, 0 if there was none.
+    std::uint32_t capture_ended(StreamRef stream);
 
     // What the host learns. Take the clock when the call is entered (later work of other threads is
     // not waited for), hand it to `host_knows` when the call has returned success.
@@ -105,6 +106,9 @@ class Tracker {
     void allocated(const Allocation& allocation);
     PendingFree begin_free(const FreeRequest& request);
     void end_free(PendingFree& pending, bool succeeded);
+    /// Memory that is not tracked now has these addresses: they are no longer those of freed
+    /// blocks.
+    void addresses_given_out(Address ptr, std::uint64_t bytes);
     /// The driver has destroyed or reset a context: its streams and blocks are gone with it. Calls
     /// `forget(BlockId)` for each block a resource owned.
     void context_ended(ContextId context, const CallSite& site,

@@ -110,6 +110,7 @@ struct Tracker::State {
     PlaceId place_of(const char* op, const CallSite& site) {
         return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
     }
+    PlaceId place_of_node(const Operation& launch, const MemoryAccess& access);
 
     std::mutex mutex;
     const RepairPolicy policy;

@@ -65,6 +65,8 @@ class TrackedBlocks {
     TrackedBlock remove(const TrackedBlock& block);
 
     void remember_freed(const FreedBlock& freed);
+    /// Forgets the freed blocks that reach into [lo, hi).
+    void forget_freed(Address lo, Address hi);
     /// The freed block that contained an address last, or null.
     const FreedBlock* find_freed(Address address) const;
     FreedBlock* find_freed(Address address);
@@ -83,8 +85,6 @@ class TrackedBlocks {
     }
 
   private:
-    void forget_freed(Address lo, Address hi);
-
     std::map<Address, TrackedBlock> blocks_;
     /// By handle: an array has no address in the unified space.
     std::unordered_map<Address, TrackedBlock> arrays_;

@@ -10,13 +10,18 @@
 namespace cuward {
 namespace {
 
-LoggedAccess logged(const Side& side, const Place& place, const Seen& seen) {
+LoggedAccess logged(const Side& side, const Places& places, const Seen& seen) {
+    const Place& place = places[side.place];
     LoggedAccess out{.op = place.op,
                      .api = place.api,
                      .kernel = place.kernel,
                      .stream = side.stream,
                      .stack = place.stack,
                      .thread = side.thread};
+    if (place.node != kNoPlace) {
+        const Place& node = places[place.node];
+        out.node = {.op = node.op, .api = node.api, .stack = node.stack};
+    }
     if (const auto& access = side.access) {
         const Address start = seen.block_start;
         // How far a copy goes past the end is the point of an out-of-bounds finding.
@@ -106,7 +111,7 @@ void Findings::add(const Seen& seen) {
 void Findings::write(std::uint32_t id, const Seen& seen) const {
     std::vector<LoggedAccess> accesses;
     for (const Side& side : seen.sides) {
-        accesses.push_back(logged(side, places_[side.place], seen));
+        accesses.push_back(logged(side, places_, seen));
     }
     log_.finding({.id = id,
                   .kind = name_of(seen.kind),
@@ -156,8 +161,11 @@ std::vector<std::string> Findings::headlines(std::size_t most) const {
     const auto name = [&](PlaceId id) {
         const Place& place = places_[id];
         const bool is_kernel = place.kernel != KernelId{};
-        return is_kernel ? "kernel " + readable(log_.kernel_name(place.kernel))
-                         : std::string(place.api);
+        const bool is_in_graph = place.node != kNoPlace;
+        const char* const api = is_in_graph ? places_[place.node].api : place.api;
+        return (is_kernel ? "kernel " + readable(log_.kernel_name(place.kernel))
+                          : std::string(api)) +
+               (is_in_graph ? " in a graph" : "");
     };
     std::vector<std::string> lines;
     for (const auto* entry : shown) {

@@ -9,7 +9,8 @@ std::size_t Places::Hash::operator()(const Place& place) const {
         std::hash<const void*>{}(place.op) ^ (std::hash<const void*>{}(place.api) << 1);
     const auto ids =
         (static_cast<std::uint64_t>(place.stack) << 32) | static_cast<std::uint64_t>(place.kernel);
-    return pointers ^ static_cast<std::size_t>(ids * 0x9e3779b97f4a7c15ULL);
+    const auto node = static_cast<std::uint64_t>(place.node) * 0xbf58476d1ce4e5b9ULL;
+    return pointers ^ static_cast<std::size_t>((ids ^ node) * 0x9e3779b97f4a7c15ULL);
 }
 
 PlaceId Places::intern(const Place& place) {

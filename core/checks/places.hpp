@@ -9,11 +9,14 @@
 
 namespace cuward {
 
+constexpr PlaceId kNoPlace{~std::uint32_t{0}};
+
 struct Place {
     const char* op = "";   ///< as the log names it: kernel, copy, …
     const char* api = "";  ///< driver function, a string that lives for ever
     KernelId kernel{};
     StackId stack{};
+    PlaceId node = kNoPlace;  ///< of a graph's launch: where the node that did it was built
     bool operator==(const Place&) const = default;
 };
 

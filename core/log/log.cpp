@@ -98,6 +98,10 @@ void append(fmt::memory_buffer& out, const LoggedAccess& access) {
                        access.grid[1], access.grid[2], access.threads[0], access.threads[1],
                        access.threads[2]);
     }
+    if (access.node.op != nullptr) {
+        fmt::format_to(to, R"(,"node":{{"op":"{}","api":"{}","stack":{}}})", access.node.op,
+                       access.node.api, number(access.node.stack));
+    }
     fmt::format_to(to, R"(,"stack":{},"thread":{}}})", number(access.stack), access.thread);
 }
 

@@ -14,6 +14,13 @@
 
 namespace cuward {
 
+/// Where a node of a graph was captured or added.
+struct LoggedNode {
+    const char* op = nullptr;  ///< null: none
+    const char* api = "";
+    StackId stack{};
+};
+
 /// One place of a finding, as logged.
 struct LoggedAccess {
     const char* op = "";
@@ -28,6 +35,7 @@ struct LoggedAccess {
     Dim3 grid{};
     Dim3 threads{};
     StackId stack{};
+    LoggedNode node{};
     std::uint32_t thread = 0;
 };
 

@@ -58,7 +58,9 @@ class Order {
 
     void begin_capture(StreamSlot slot);
     void end_capture(StreamSlot slot);
-    bool is_capturing(StreamSlot slot) const { return streams_[slot].capture != 0; }
+    bool is_capturing(StreamSlot slot) const { return capture(slot) != 0; }
+    /// The capture a stream is part of, each of the process with its own number; 0: none.
+    std::uint32_t capture(StreamSlot slot) const { return streams_[slot].capture; }
     bool is_anything_capturing() const { return !active_captures_.empty(); }
     /// Whether a stream that waits for this event becomes part of a capture.
     bool captures_waiters(std::uint64_t event) const;

@@ -1,0 +1,88 @@
+// The graphs a program builds, by their handles: what each node does, and what a launch of each
+// executable graph touches.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/graphs/graph_work.hpp"
+
+namespace cuward {
+
+/// CUgraph, CUgraphNode and CUgraphExec as values.
+enum class GraphHandle : std::uint64_t {};
+enum class NodeHandle : std::uint64_t {};
+enum class ExecHandle : std::uint64_t {};
+constexpr NodeHandle kUnknownNode{0};
+
+struct GraphNode {
+    NodeHandle handle = kUnknownNode;
+    SharedGraphWork work;  ///< null: the node has been destroyed
+    bool enabled = true;
+};
+
+/// Thread-safe; calls nobody. A graph, node or executable graph that it was never told of has no
+/// work, and what is said of one is ignored.
+class Graphs {
+  public:
+    // Capture, by its number (Order::capture). The nodes become those of a graph when it ends.
+    void captured(std::uint32_t capture, NodeHandle node, SharedGraphWork work);
+    void capture_ended(std::uint32_t capture, GraphHandle graph);
+    /// A capture that gave no graph.
+    void capture_failed(std::uint32_t capture);
+
+    // Graphs and their nodes.
+    /// A new graph, whatever was known by that handle.
+    void created(GraphHandle graph, std::vector<GraphNode> nodes);
+    void destroyed(GraphHandle graph);
+    void node_added(GraphHandle graph, NodeHandle node, SharedGraphWork work);
+    void node_changed(NodeHandle node, SharedGraphWork work);
+    void node_destroyed(NodeHandle node);
+    /// The nodes of a graph, in the order they were added.
+    std::vector<GraphNode> nodes(GraphHandle graph) const;
+    /// What a child graph would do: its nodes as they are now, for the parent gets a copy.
+    std::vector<SharedGraphWork> work(GraphHandle graph) const;
+    /// What a captured launch would do.
+    std::vector<SharedGraphWork> work(ExecHandle exec) const;
+
+    // Executable graphs. Their nodes are named by those of the graph they were made from
+    // (Driver API manual, "Graph Management").
+    void instantiated(GraphHandle graph, ExecHandle exec);
+    /// cuGraphExecUpdate: the work of `graph`, whose nodes must be those of the original in number
+    /// and order.
+    void updated(ExecHandle exec, GraphHandle graph);
+    void node_changed(ExecHandle exec, NodeHandle node, SharedGraphWork work);
+    void node_enabled(ExecHandle exec, NodeHandle node, bool enabled);
+    void destroyed(ExecHandle exec);
+    /// Never null. Costs nothing if the executable graph is as it was at its last launch, else
+    /// O(accesses of its nodes).
+    std::shared_ptr<const GraphLaunch> launch(ExecHandle exec);
+
+  private:
+    struct Place {
+        GraphHandle graph;
+        std::size_t index;
+    };
+    struct Exec {
+        std::vector<GraphNode> nodes;
+        std::unordered_map<NodeHandle, std::size_t> index;  ///< made when first needed
+        std::shared_ptr<const GraphLaunch> launch;          ///< null: to be made again
+
+        GraphNode* find(NodeHandle node);
+    };
+
+    void add(GraphHandle graph, GraphNode node);
+    GraphNode* find(NodeHandle node);
+    void forget(GraphHandle graph);
+    std::vector<GraphNode> nodes_locked(GraphHandle graph) const;
+
+    mutable std::mutex mutex_;
+    std::unordered_map<GraphHandle, std::vector<GraphNode>> graphs_;
+    std::unordered_map<NodeHandle, Place> places_;
+    std::unordered_map<std::uint32_t, std::vector<GraphNode>> captures_;
+    std::unordered_map<ExecHandle, Exec> execs_;
+};
+
+}  // namespace cuward
