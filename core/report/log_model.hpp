@@ -57,6 +57,13 @@ struct LoggedBlock {
     std::optional<LoggedCall> freed;
 };
 
+/// Where a node of a graph was captured or added.
+struct LoggedNode {
+    std::string op;
+    std::string api;
+    std::uint64_t stack = 0;
+};
+
 struct LoggedAccess {
     std::string op;
     std::string api;
@@ -68,6 +75,7 @@ struct LoggedAccess {
     bool range_exact = false;
     std::optional<std::array<std::uint64_t, 3>> grid;
     std::optional<std::array<std::uint64_t, 3>> threads;
+    std::optional<LoggedNode> node;
     std::uint64_t stack = 0;
     std::uint64_t thread = 0;
 };

@@ -86,6 +86,10 @@ LoggedAccess read_access(const json& value) {
     access.range_exact = flag_or(value, "range_exact", false);
     access.grid = triple(field(value, "grid"));
     access.threads = triple(field(value, "threads"));
+    if (const json& node = field(value, "node"); node.is_object()) {
+        access.node = {text_or_empty(node, "op"), text_or_empty(node, "api"),
+                       number_or_zero(node, "stack")};
+    }
     access.stack = number_or_zero(value, "stack");
     access.thread = number_or_zero(value, "thread");
     return access;

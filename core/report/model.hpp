@@ -52,6 +52,13 @@ struct Block {
     std::optional<Call> freed;
 };
 
+/// Where a node of a graph was captured or added.
+struct NodePlace {
+    std::string op;
+    std::string api;
+    Stack stack;
+};
+
 struct AccessPlace {
     std::string op;
     std::string api;
@@ -63,6 +70,7 @@ struct AccessPlace {
     bool range_exact = false;
     std::optional<std::array<std::uint64_t, 3>> grid;
     std::optional<std::array<std::uint64_t, 3>> threads;
+    std::optional<NodePlace> node;  ///< of a graph's launch: the node that does it
     std::uint64_t thread = 0;
     Stack stack;
 };

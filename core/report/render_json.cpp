@@ -66,6 +66,16 @@ json block_json(const std::optional<Block>& block) {
             {"freed", block->freed ? call_json(*block->freed) : json()}};
 }
 
+json node_json(const std::optional<NodePlace>& node) {
+    if (!node) {
+        return nullptr;
+    }
+    return {{"op", node->op},
+            {"api", node->api},
+            {"entry", or_null(node->stack.entry)},
+            {"stack", stack_json(node->stack)}};
+}
+
 json access_json(const AccessPlace& access) {
     return {
         {"op", access.op},
@@ -79,6 +89,7 @@ json access_json(const AccessPlace& access) {
         {"range_exact", access.range_exact},
         {"grid", or_null(access.grid)},
         {"threads", or_null(access.threads)},
+        {"node", node_json(access.node)},
         {"thread", access.thread},
         {"stack", stack_json(access.stack)}};
 }

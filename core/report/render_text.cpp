@@ -72,6 +72,11 @@ class TextRenderer {
             out_ << '\n';
             line(2, access_line(finding, access) + ":");
             render_stack(access.stack);
+            if (access.node) {
+                out_ << '\n';
+                line(2, node_line(access) + ":");
+                render_stack(access.node->stack);
+            }
         }
         if (finding.refusal) {
             render_holders(*finding.refusal);

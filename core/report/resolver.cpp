@@ -73,7 +73,12 @@ AccessPlace Resolver::access(const LoggedAccess& logged) const {
     place.grid = logged.grid;
     place.threads = logged.threads;
     place.thread = logged.thread;
-    place.stack = stack(logged.stack, place.kernel);
+    if (logged.node) {
+        place.node = {logged.node->op, logged.node->api, stack(logged.node->stack, place.kernel)};
+        place.stack = stack(logged.stack);
+    } else {
+        place.stack = stack(logged.stack, place.kernel);
+    }
     return place;
 }
 

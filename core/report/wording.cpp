@@ -123,17 +123,59 @@ std::string spoken_kernel(std::string name) {
     return name;
 }
 
+std::string spoken_kernel_op(const std::string& kernel) {
+    return kernel.empty() ? "a kernel without a name" : "kernel " + spoken_kernel(kernel);
+}
+
+enum class Built { Captured, Added, Changed };
+
+Built how_built(const NodePlace& node) {
+    return node.api.starts_with("cuGraphAdd") ? Built::Added
+           : node.api.starts_with("cuGraph")  ? Built::Changed
+                                              : Built::Captured;
+}
+
+// "kernel scale(float*)", "cudaMemcpyAsync" if that was captured, else "a copy".
+std::string spoken_node(const AccessPlace& access) {
+    const NodePlace& node = *access.node;
+    if (node.op == "kernel") {
+        return spoken_kernel_op(access.kernel);
+    }
+    return how_built(node) == Built::Captured ? spoken_api(node.api, node.stack) : "a " + node.op;
+}
+
+// "kernel scale(float*) captured at a.cu:10 in the graph launched", before the place of the launch.
+std::string spoken_node_in_graph(const AccessPlace& access) {
+    std::string words = spoken_node(access);
+    if (const std::string place = at_place(access.node->stack); !place.empty()) {
+        const Built built = how_built(*access.node);
+        words += (built == Built::Captured ? " captured"
+                  : built == Built::Added  ? " added"
+                                           : " last changed") +
+                 place;
+    }
+    return words +
+           (spoken_place(access.stack).empty() ? " in a launched graph" : " in the graph launched");
+}
+
 // "kernel scale(float*)", "cudaMemcpy", "a host function".
 std::string spoken_op(const AccessPlace& access) {
+    if (access.node) {
+        return spoken_node_in_graph(access);
+    }
     if (access.op == "kernel") {
-        return access.kernel.empty() ? "a kernel without a name"
-                                     : "kernel " + spoken_kernel(access.kernel);
+        return spoken_kernel_op(access.kernel);
     }
     if (access.op == "host-function") {
         return "a host function";
     }
     const std::string api = spoken_api(access.api, access.stack);
     return api.empty() ? "a " + access.op : api;
+}
+
+// What has to be ordered: of a graph only its launch can be.
+std::string spoken_call(const AccessPlace& access) {
+    return access.node ? spoken_api(access.api, access.stack) : spoken_op(access);
 }
 
 std::string_view past_tense(const AccessPlace& access) {
@@ -212,8 +254,8 @@ std::string wait_between(const AccessPlace& first, const AccessPlace& second) {
     return fmt::format(
         "Record an event on {} after {}{} and make {} wait for it (cudaStreamWaitEvent) before "
         "{}{}.",
-        short_stream(first.stream), spoken_op(first), at_place(first.stack),
-        short_stream(second.stream), spoken_op(second), at_place(second.stack));
+        short_stream(first.stream), spoken_call(first), at_place(first.stack),
+        short_stream(second.stream), spoken_call(second), at_place(second.stack));
 }
 
 // A copy or memset whose call looks finished when it returns and is not: the program waits for
@@ -649,7 +691,7 @@ std::string title(const Finding& finding) {
 }
 
 std::string access_line(const Finding& finding, const AccessPlace& access) {
-    std::string line = spoken_op(access);
+    std::string line = access.node ? spoken_node(access) + " in a graph" : spoken_op(access);
     const bool again = finding.kind == Kind::DoubleFree && &access == &finding.accesses.back();
     if (access.op == "free") {
         line += finding.kind == Kind::InvalidFree ? " was asked to free it"
@@ -672,6 +714,15 @@ std::string access_line(const Finding& finding, const AccessPlace& access) {
                             fmt::join(*access.threads, "x"));
     }
     return line + on_thread(access.thread);
+}
+
+std::string node_line(const AccessPlace& access) {
+    const NodePlace& node = *access.node;
+    const Built built = how_built(node);
+    return built == Built::Captured ? "the graph's node was captured"
+                                    : fmt::format("the graph's node was {} by {}",
+                                                  built == Built::Added ? "added" : "last changed",
+                                                  spoken_api(node.api, node.stack));
 }
 
 std::string allocation_line(const Finding& finding) {

@@ -25,6 +25,9 @@ std::string title(const Finding& finding);
 /// "kernel scale(float*, int) wrote bytes [0, 4096) of the block on the default stream".
 std::string access_line(const Finding& finding, const AccessPlace& access);
 
+/// "the graph's node was added by cudaGraphAddKernelNode".
+std::string node_line(const AccessPlace& access);
+
 /// "the block: 4096 bytes of device memory at 0x7f…, allocated by cudaMalloc at 0.120 s on thread
 /// 42".
 std::string allocation_line(const Finding& finding);

@@ -44,7 +44,7 @@ TEST_F(RenderTest, JsonOfEveryKind) {
 TEST_F(RenderTest, CountsPossibleFindingsAndListsThemOnRequest) {
     const Report brief = every_kind({});
     EXPECT_EQ(brief.summary.possible_races, 1U);
-    EXPECT_EQ(brief.summary.races, 3U);
+    EXPECT_EQ(brief.summary.races, 4U);
     EXPECT_EQ(json_of(brief)["findings"].size() + 1,
               json_of(every_kind({.show_possible = true}))["findings"].size());
     EXPECT_THAT(text_of(brief), HasSubstr("1 possible race (--show-possible lists them)"));
