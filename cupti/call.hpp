@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <vector>
 
+#include "core/graphs/graphs.hpp"
 #include "core/operation.hpp"
 #include "core/order/clock.hpp"
 #include "core/types.hpp"
@@ -28,7 +31,18 @@ enum class Effect : std::uint8_t {
     CodeUnloaded,        ///< module unload: the same, and kernel handles may be reused
     CodeGone,            ///< a context and its modules end: kernel handles may be reused
     CaptureBegins,       ///< on `stream`
-    CaptureEnds,         ///< on `stream`
+    CaptureEnds,         ///< on `stream`, graph in `created`
+    GraphCreated,        ///< handle in `created`
+    GraphCloned,         ///< `graph`, clone in `created`
+    GraphDestroyed,      ///< `graph`
+    GraphNodeAdded,    ///< to `graph`, handle in `created`; does `operation`, or what `child` does
+    GraphNodeChanged,  ///< `node` of a graph, or of `exec` if it is one's: does that now
+    GraphNodeEnabled,  ///< `node` of `exec`: runs from now on only if `enabled`
+    GraphNodeDestroyed,  ///< `node`
+    GraphInstantiated,   ///< `graph`, handle of the executable in `created`
+    GraphUpdated,        ///< `exec` does now what `graph` does
+    GraphExecDestroyed,  ///< `exec`
+    GraphOwnsMemory,     ///< of `bytes`, address in `created`
 };
 
 /// One call between its entry and its return. Reused from call to call, so that the hot path
@@ -38,15 +52,32 @@ struct Call {
     const char* api = "";  ///< driver function, a string that lives for ever
     StreamRef stream;
     bool blocking = true;
-    std::array<std::uint64_t, 2> events{};  ///< of a graph's launch the executable graph
-    const void* created = nullptr;          ///< where the driver stores the handle it creates
-    /// For Effect::Queue; `accesses` is what `operation.accesses` will refer to.
+    std::array<std::uint64_t, 2> events{};
+    const void* created = nullptr;  ///< where the driver stores the handle it creates
+    GraphHandle graph{};
+    GraphHandle child{};
+    NodeHandle node{};
+    ExecHandle exec{};  ///< also of a graph's launch
+    bool enabled = true;
+    std::uint64_t bytes = 0;
+    /// For Effect::Queue and the nodes of graphs; `accesses` is what `operation.accesses` will
+    /// refer to, unless it is the launch of a graph.
     Operation operation;
     std::vector<MemoryAccess> accesses;
 
     /// Kept by whoever tells the tracker, from entry to return.
     std::array<Clock, 2> reached;
+    std::shared_ptr<const GraphLaunch> launch;
     PendingOperation pending;
+
+    /// The handle that the driver has stored where the program asked for it.
+    std::uint64_t created_handle() const {
+        std::uint64_t handle = 0;
+        if (created != nullptr) {
+            std::memcpy(&handle, created, sizeof handle);
+        }
+        return handle;
+    }
 
     /// Makes it a call of `function` on `default_stream` of `context`, with nothing known yet.
     void begin(const char* function, ContextId context, StreamId default_stream) {
@@ -56,6 +87,10 @@ struct Call {
         blocking = true;
         events = {};
         created = nullptr;
+        graph = {};
+        child = {};
+        node = {};
+        exec = {};
         operation = {};
         accesses.clear();
         pending.active = false;

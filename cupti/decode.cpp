@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "cupti/decode_families.hpp"
+#include "cupti/decode_graphs.hpp"
 #include "cupti/driver_params.hpp"
 
 namespace cuward::cupti {
@@ -69,7 +70,41 @@ constexpr void add_launches(Table& table) {
     ENTRIES_PTSZ(HostFunction, cuLaunchHostFunc, );
     ENTRIES_PTSZ(HostFunction, cuStreamAddCallback, );
     ENTRIES_PTSZ(GraphLaunch, cuGraphLaunch, );
-    ENTRY(GraphExecEnd, cuGraphExecDestroy, );
+}
+
+constexpr void add_graphs(Table& table) {
+    ENTRY(GraphCreate, cuGraphCreate, );
+    ENTRY(GraphClone, cuGraphClone, );
+    ENTRY(GraphDestroy, cuGraphDestroy, );
+    ENTRY(AddNode, cuGraphAddKernelNode, );
+    ENTRY(AddNode, cuGraphAddKernelNode, _v2);
+    ENTRY(AddNode, cuGraphAddMemcpyNode, );
+    ENTRY(AddNode, cuGraphAddMemsetNode, );
+    ENTRY(AddNode, cuGraphAddHostNode, );
+    ENTRY(AddNode, cuGraphAddChildGraphNode, );
+    ENTRY(AddNode, cuGraphAddNode, );
+    ENTRY(AddNode, cuGraphAddNode, _v2);
+    ENTRY(AddAllocNode, cuGraphAddMemAllocNode, );
+    ENTRY(ChangeNode, cuGraphKernelNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphKernelNodeSetParams, _v2);
+    ENTRY(ChangeNode, cuGraphMemcpyNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphMemsetNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphNodeSetParams, );
+    ENTRY(DestroyNode, cuGraphDestroyNode, );
+    ENTRY(GraphInstantiate, cuGraphInstantiate, );
+    ENTRY(GraphInstantiate, cuGraphInstantiate, _v2);
+    ENTRY(GraphInstantiate, cuGraphInstantiateWithFlags, );
+    ENTRIES_PTSZ(GraphInstantiate, cuGraphInstantiateWithParams, );
+    ENTRY(GraphUpdate, cuGraphExecUpdate, );
+    ENTRY(GraphUpdate, cuGraphExecUpdate, _v2);
+    ENTRY(ChangeNode, cuGraphExecKernelNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphExecKernelNodeSetParams, _v2);
+    ENTRY(ChangeNode, cuGraphExecMemcpyNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphExecMemsetNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphExecChildGraphNodeSetParams, );
+    ENTRY(ChangeNode, cuGraphExecNodeSetParams, );
+    ENTRY(EnableNode, cuGraphNodeSetEnabled, );
+    ENTRY(ExecDestroy, cuGraphExecDestroy, );
 }
 
 constexpr void add_copies(Table& table) {
@@ -131,7 +166,6 @@ constexpr void add_streams(Table& table) {
     using Complete = OnStream<Effect::StreamComplete>;
     using Wait = OnStreamAndEvent<Effect::StreamWaitsEvent>;
     using BeginCapture = OnStream<Effect::CaptureBegins>;
-    using EndCapture = OnStream<Effect::CaptureEnds>;
     ENTRY(CreateStream, cuStreamCreate, );
     ENTRY(CreateStream, cuStreamCreateWithPriority, );
 #if CUDA_VERSION >= 12050
@@ -196,6 +230,7 @@ constexpr void add_contexts_and_code(Table& table) {
 constexpr Table make_table() {
     Table table{};
     add_launches(table);
+    add_graphs(table);
     add_copies(table);
     add_memsets(table);
     add_streams(table);

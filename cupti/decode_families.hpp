@@ -104,19 +104,10 @@ struct GraphLaunch {
     static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
         queue(params, OperationKind::Graph, call);
         if constexpr (requires { params.hGraphExec; }) {
-            call.events[0] = value_of(params.hGraphExec);
+            call.exec = ExecHandle{value_of(params.hGraphExec)};
         } else {
-            call.events[0] = value_of(params.hGraph);
+            call.exec = ExecHandle{value_of(params.hGraph)};
         }
-    }
-};
-
-/// The end of an executable graph, whose handle may be given out again.
-struct GraphExecEnd {
-    template <typename Params>
-    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
-        call.effect = Effect::EventDestroyed;
-        call.events[0] = value_of(params.hGraphExec);
     }
 };
 
@@ -265,6 +256,16 @@ struct OnStream {
     static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
         use_stream(params.hStream, call);
         call.effect = kEffect;
+    }
+};
+
+/// The end of a capture, which gives a graph.
+struct EndCapture {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        use_stream(params.hStream, call);
+        call.effect = Effect::CaptureEnds;
+        call.created = params.phGraph;
     }
 };
 

@@ -13,6 +13,8 @@ struct DriverQueries {
     decltype(&::cuFuncGetName) function_name = nullptr;            ///< since CUDA 12.3
     decltype(&::cuKernelGetName) kernel_name = nullptr;            ///< since CUDA 12.3
     decltype(&::cuStreamGetFlags) stream_flags = nullptr;
+    decltype(&::cuStreamGetCaptureInfo_v3) capture_info = nullptr;  ///< since CUDA 12.3
+    decltype(&::cuGraphNodeFindInClone) node_in_clone = nullptr;
 };
 
 /// The functions of the driver that the process has loaded; all null when it has none.

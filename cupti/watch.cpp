@@ -1,19 +1,9 @@
 #include "cupti/watch.hpp"
 
-#include <cstring>
 #include <string_view>
 
 namespace cuward::cupti {
 namespace {
-
-/// The handle that the driver has stored where the program asked for it.
-std::uint64_t created_handle(const Call& call) {
-    std::uint64_t handle = 0;
-    if (call.created != nullptr) {
-        std::memcpy(&handle, call.created, sizeof handle);
-    }
-    return handle;
-}
 
 /// After these the capture goes on (cuStreamEndCapture).
 bool capture_goes_on(int result) {
@@ -27,6 +17,7 @@ Watch::Watch(Session& session, const DriverQueries& driver)
     : session_(session),
       tracker_(session.tracker()),
       driver_(driver),
+      graphs_(session, driver),
       blocks_(session.tracker()),
       kernels_(
           driver, [&session](std::string_view name) { return session.log().kernel(name); },
@@ -46,6 +37,11 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             break;
         case Effect::EventDestroyed:
             tracker_.event_destroyed(call.events[0]);
+            break;
+        case Effect::GraphDestroyed:
+        case Effect::GraphNodeDestroyed:
+        case Effect::GraphExecDestroyed:
+            graphs_.destroyed(call);
             break;
         case Effect::CodeGone:
             kernels_.forget_handles();
@@ -92,14 +88,14 @@ void Watch::begin_operation(Call& call) {
     operation.api = call.api;
     operation.stream = call.stream;
     operation.accesses = call.accesses;
-    if (!call.accesses.empty()) {
+    if (operation.kind == OperationKind::Graph) {
+        graphs_.launched(call);
+    }
+    if (!operation.accesses.empty()) {
         // Only a place that a finding may name is worth a stack.
         const CallSite site = session_.site(call.api);
         operation.stack = site.stack;
         operation.thread = site.thread;
-    }
-    if (call.events[0] != 0) {
-        tracker_.stream_waits(call.stream, call.events[0]);  // the last launch of the same graph
     }
     session_.begin(operation, call.pending);
 }
@@ -121,19 +117,26 @@ void Watch::meet_stream(const Call& call) {
 
 void Watch::leave(Call& call, int result) {
     if (call.effect == Effect::Queue) {
-        const bool runs = call.pending.active && result == CUDA_SUCCESS;
-        session_.end(call.pending, result == CUDA_SUCCESS);
-        if (runs && call.events[0] != 0) {
-            tracker_.event_recorded(call.events[0], call.stream);
-        }
+        operation_queued(call, result == CUDA_SUCCESS);
     } else if (call.effect == Effect::CaptureEnds) {
         if (!capture_goes_on(result)) {
-            tracker_.capture_ended(call.stream);
+            graphs_.capture_ended(call, tracker_.capture_ended(call.stream),
+                                  result == CUDA_SUCCESS);
         }
     } else if (result == CUDA_SUCCESS) {
         succeeded(call);
     }
     call.effect = Effect::None;
+}
+
+void Watch::operation_queued(Call& call, bool succeeded) {
+    const bool runs = call.pending.active && succeeded;
+    session_.end(call.pending, succeeded);
+    if (runs && call.exec != ExecHandle{}) {
+        tracker_.event_recorded(static_cast<std::uint64_t>(call.exec), call.stream);
+    } else if (call.pending.capture != 0 && succeeded) {
+        graphs_.captured(call);
+    }
 }
 
 void Watch::succeeded(Call& call) {
@@ -142,7 +145,7 @@ void Watch::succeeded(Call& call) {
             stream_created(call);
             break;
         case Effect::EventCreated:
-            tracker_.event_created(created_handle(call));
+            tracker_.event_created(call.created_handle());
             break;
         case Effect::EventRecorded:
             tracker_.event_recorded(call.events[0], call.stream);
@@ -171,13 +174,14 @@ void Watch::succeeded(Call& call) {
             tracker_.capture_began(call.stream);
             break;
         default:
+            graphs_.succeeded(call);
             break;
     }
 }
 
 void Watch::stream_created(const Call& call) {
     const StreamRef stream{.context = call.stream.context,
-                           .stream = StreamId{created_handle(call)}};
+                           .stream = StreamId{call.created_handle()}};
     tracker_.stream_created(stream, call.blocking, session_.site(call.api));
 }
 

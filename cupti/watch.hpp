@@ -6,6 +6,7 @@
 
 #include "core/session.hpp"
 #include "cupti/decode.hpp"
+#include "cupti/graph_watch.hpp"
 
 namespace cuward::cupti {
 
@@ -34,12 +35,14 @@ class Watch {
 
     void begin_operation(Call& call);
     void meet_stream(const Call& call);
+    void operation_queued(Call& call, bool succeeded);
     void succeeded(Call& call);
     void stream_created(const Call& call);
 
     Session& session_;
     Tracker& tracker_;
     const DriverQueries driver_;
+    GraphWatch graphs_;
     TrackedBlocks blocks_;
     KernelCache kernels_;
     Decoder decoder_;

@@ -126,7 +126,7 @@ TEST_F(Effects, OperationsWithoutAccesses) {
     graph.hStream = stream(0x50);
     graph.hGraph = reinterpret_cast<CUgraphExec>(0x77);
     EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, graph).effect, Effect::Queue);
-    EXPECT_EQ(call.events[0], 0x77U);
+    EXPECT_EQ(call.exec, ExecHandle{0x77});
     EXPECT_EQ(call.operation.kind, OperationKind::Graph);
     EXPECT_EQ(call.stream.stream, StreamId{0x50});
     EXPECT_THAT(call.accesses, testing::IsEmpty());

@@ -1,0 +1,232 @@
+// What the functions that build graphs mean. Like the other families, each decoder fits every
+// version of a function.
+#pragma once
+
+#include <cuda.h>
+
+#include "cupti/call.hpp"
+#include "cupti/copies.hpp"
+#include "cupti/decode.hpp"
+#include "cupti/decode_families.hpp"
+#include "cupti/launches.hpp"
+
+namespace cuward::cupti {
+
+// --- what a node does: one overload for each kind of parameters; false: the node is not watched
+// ---
+
+template <typename Params>
+concept KernelNodeParams = requires(const Params& params) {
+    params.func;
+    params.gridDimX;
+};
+
+template <KernelNodeParams Params>
+bool describe_node(const Decoder& decoder, const Params& params, Call& call) {
+    call.operation.kind = OperationKind::Kernel;
+    call.operation.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
+    call.operation.threads = {params.blockDimX, params.blockDimY, params.blockDimZ};
+    CUfunction function = params.func;
+    if constexpr (requires { params.kern; }) {
+        if (function == nullptr) {
+            function = reinterpret_cast<CUfunction>(params.kern);
+        }
+    }
+    add_kernel_accesses(decoder,
+                        {.function = function,
+                         .symbol = nullptr,
+                         .params = params.kernelParams,
+                         .extra = params.extra},
+                        call);
+    return true;
+}
+
+inline bool describe_node(const Decoder& decoder, const CUDA_MEMCPY3D& params, Call& call) {
+    call.operation.kind = OperationKind::Copy;
+    add_copy(decoder.blocks(), CallForm::Async, source_side(params), destination_side(params),
+             call);
+    return true;
+}
+
+template <typename Params>
+concept MemsetNodeParams = requires(const Params& params) {
+    params.elementSize;
+};
+
+template <MemsetNodeParams Params>
+bool describe_node(const Decoder& decoder, const Params& params, Call& call) {
+    call.operation.kind = OperationKind::Memset;
+    ByteRange range = ByteRange::linear(params.dst, params.elementSize * params.width);
+    range.pitch = params.pitch;
+    range.rows = params.height;
+    add_memset(decoder.blocks(), CallForm::Async, range, call);
+    return true;
+}
+
+inline bool describe_node(const Decoder&, const CUDA_HOST_NODE_PARAMS&, Call& call) {
+    call.operation.kind = OperationKind::HostFunction;
+    return true;
+}
+
+inline bool describe_node(const Decoder& decoder, const CUgraphNodeParams& params, Call& call) {
+    switch (params.type) {
+        case CU_GRAPH_NODE_TYPE_KERNEL:
+            return describe_node(decoder, params.kernel, call);
+        case CU_GRAPH_NODE_TYPE_MEMCPY:
+            return describe_node(decoder, params.memcpy.copyParams, call);
+        case CU_GRAPH_NODE_TYPE_MEMSET:
+            return describe_node(decoder, params.memset, call);
+        case CU_GRAPH_NODE_TYPE_HOST:
+            call.operation.kind = OperationKind::HostFunction;
+            return true;
+        case CU_GRAPH_NODE_TYPE_GRAPH:
+            call.operation.kind = OperationKind::Graph;
+            call.child = GraphHandle{value_of(params.graph.graph)};
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// The same, from the parameters of the call, which name the node's parameters by its kind.
+template <typename Params>
+bool describe_node_of(const Decoder& decoder, const Params& params, Call& call) {
+    const auto describe = [&](const auto* node_params) {
+        return node_params != nullptr && describe_node(decoder, *node_params, call);
+    };
+    if constexpr (requires { params.childGraph; }) {
+        call.operation.kind = OperationKind::Graph;
+        call.child = GraphHandle{value_of(params.childGraph)};
+        return true;
+    } else if constexpr (requires { params.copyParams; }) {
+        return describe(params.copyParams);
+    } else if constexpr (requires { params.memsetParams; }) {
+        return describe(params.memsetParams);
+    } else {
+        return describe(params.nodeParams);
+    }
+}
+
+// --- graphs and their nodes ----------------------------------------------------------------------
+
+struct GraphCreate {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphCreated;
+        call.created = params.phGraph;
+    }
+};
+
+struct GraphClone {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphCloned;
+        call.graph = GraphHandle{value_of(params.originalGraph)};
+        call.created = params.phGraphClone;
+    }
+};
+
+struct GraphDestroy {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphDestroyed;
+        call.graph = GraphHandle{value_of(params.hGraph)};
+    }
+};
+
+struct AddNode {
+    template <typename Params>
+    static void decode(const Decoder& decoder, const DriverCall&, const Params& params,
+                       Call& call) {
+        call.graph = GraphHandle{value_of(params.hGraph)};
+        call.created = params.phGraphNode;
+        if (describe_node_of(decoder, params, call)) {
+            call.effect = Effect::GraphNodeAdded;
+        } else if constexpr (requires { params.nodeParams->alloc; }) {
+            if (params.nodeParams != nullptr &&
+                params.nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+                own_memory(params.nodeParams->alloc, call);
+            }
+        }
+    }
+
+    /// The driver gives a node of this kind an address for as long as the graph lives.
+    template <typename AllocParams>
+    static void own_memory(const AllocParams& params, Call& call) {
+        call.effect = Effect::GraphOwnsMemory;
+        call.created = &params.dptr;
+        call.bytes = params.bytesize;
+    }
+};
+
+struct AddAllocNode {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        if (params.nodeParams != nullptr) {
+            AddNode::own_memory(*params.nodeParams, call);
+        }
+    }
+};
+
+/// New parameters for a node of a graph, or of an executable graph.
+struct ChangeNode {
+    template <typename Params>
+    static void decode(const Decoder& decoder, const DriverCall&, const Params& params,
+                       Call& call) {
+        call.node = NodeHandle{value_of(params.hNode)};
+        if constexpr (requires { params.hGraphExec; }) {
+            call.exec = ExecHandle{value_of(params.hGraphExec)};
+        }
+        if (describe_node_of(decoder, params, call)) {
+            call.effect = Effect::GraphNodeChanged;
+        }
+    }
+};
+
+struct EnableNode {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphNodeEnabled;
+        call.exec = ExecHandle{value_of(params.hGraphExec)};
+        call.node = NodeHandle{value_of(params.hNode)};
+        call.enabled = params.isEnabled != 0;
+    }
+};
+
+struct DestroyNode {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphNodeDestroyed;
+        call.node = NodeHandle{value_of(params.hNode)};
+    }
+};
+
+// --- executable graphs ---------------------------------------------------------------------------
+
+struct GraphInstantiate {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphInstantiated;
+        call.graph = GraphHandle{value_of(params.hGraph)};
+        call.created = params.phGraphExec;
+    }
+};
+
+struct GraphUpdate {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphUpdated;
+        call.exec = ExecHandle{value_of(params.hGraphExec)};
+        call.graph = GraphHandle{value_of(params.hGraph)};
+    }
+};
+
+struct ExecDestroy {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphExecDestroyed;
+        call.exec = ExecHandle{value_of(params.hGraphExec)};
+    }
+};
+
+}  // namespace cuward::cupti

@@ -1,0 +1,132 @@
+#include "cupti/graph_watch.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace cuward::cupti {
+
+void GraphWatch::launched(Call& call) {
+    // Launches of one executable graph come after each other (Driver API manual, cuGraphLaunch).
+    session_.tracker().stream_waits(call.stream, static_cast<std::uint64_t>(call.exec));
+    call.launch = graphs_.launch(call.exec);
+    call.operation.accesses = call.launch->accesses;
+    call.operation.nodes = call.launch->nodes.data();
+}
+
+void GraphWatch::destroyed(const Call& call) {
+    if (call.effect == Effect::GraphDestroyed) {
+        graphs_.destroyed(call.graph);
+    } else if (call.effect == Effect::GraphNodeDestroyed) {
+        graphs_.node_destroyed(call.node);
+    } else {
+        graphs_.destroyed(call.exec);
+        session_.tracker().event_destroyed(static_cast<std::uint64_t>(call.exec));
+    }
+}
+
+/// What the call's operation does as a node. A graph in a graph does what its nodes do.
+SharedGraphWork GraphWatch::work_of(const Call& call) {
+    auto work = std::make_shared<GraphWork>();
+    work->operation = call.operation;
+    work->operation.api = call.api;
+    work->operation.accesses = {};
+    work->operation.nodes = nullptr;
+    if (call.operation.kind == OperationKind::Graph) {
+        const bool is_launch = call.effect == Effect::Queue;
+        work->children = is_launch ? graphs_.work(call.exec) : graphs_.work(call.child);
+    } else {
+        work->accesses = call.accesses;
+    }
+    if (call.effect != Effect::Queue && !work->accesses.empty()) {
+        work->operation.stack = session_.site(call.api).stack;
+    }
+    return work;
+}
+
+void GraphWatch::captured(const Call& call) {
+    graphs_.captured(call.pending.capture, captured_node(call), work_of(call));
+}
+
+/// The node that the call has built: the next one of its stream will depend on it and on nothing
+/// else. The question is one of the few that a capture allows.
+NodeHandle GraphWatch::captured_node(const Call& call) const {
+    if (driver_.capture_info == nullptr) {
+        return kUnknownNode;
+    }
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUgraphNode* nodes = nullptr;
+    const CUgraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+    const auto stream = reinterpret_cast<CUstream>(static_cast<std::uint64_t>(call.stream.stream));
+    const CUresult result =
+        driver_.capture_info(stream, &status, nullptr, nullptr, &nodes, &edges, &count);
+    if (result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE || count != 1) {
+        return kUnknownNode;
+    }
+    return NodeHandle{reinterpret_cast<std::uint64_t>(nodes[0])};
+}
+
+void GraphWatch::capture_ended(const Call& call, std::uint32_t capture, bool succeeded) {
+    if (succeeded) {
+        graphs_.capture_ended(capture, GraphHandle{call.created_handle()});
+    } else {
+        graphs_.capture_failed(capture);
+    }
+}
+
+void GraphWatch::succeeded(const Call& call) {
+    switch (call.effect) {
+        case Effect::GraphCreated:
+            graphs_.created(GraphHandle{call.created_handle()}, {});
+            break;
+        case Effect::GraphCloned:
+            cloned(call);
+            break;
+        case Effect::GraphNodeAdded:
+            graphs_.node_added(call.graph, NodeHandle{call.created_handle()}, work_of(call));
+            break;
+        case Effect::GraphNodeChanged:
+            node_changed(call);
+            break;
+        case Effect::GraphNodeEnabled:
+            graphs_.node_enabled(call.exec, call.node, call.enabled);
+            break;
+        case Effect::GraphInstantiated:
+            graphs_.instantiated(call.graph, ExecHandle{call.created_handle()});
+            break;
+        case Effect::GraphUpdated:
+            graphs_.updated(call.exec, call.graph);
+            break;
+        case Effect::GraphOwnsMemory:
+            session_.tracker().addresses_given_out(call.created_handle(), call.bytes);
+            break;
+        default:
+            break;
+    }
+}
+
+void GraphWatch::cloned(const Call& call) {
+    std::vector<GraphNode> nodes = graphs_.nodes(call.graph);
+    const auto clone = reinterpret_cast<CUgraph>(call.created_handle());
+    for (GraphNode& node : nodes) {
+        CUgraphNode twin = nullptr;
+        const auto original =
+            reinterpret_cast<CUgraphNode>(static_cast<std::uint64_t>(node.handle));
+        if (driver_.node_in_clone == nullptr || original == nullptr ||
+            driver_.node_in_clone(&twin, original, clone) != CUDA_SUCCESS) {
+            twin = nullptr;
+        }
+        node.handle = NodeHandle{reinterpret_cast<std::uint64_t>(twin)};
+    }
+    graphs_.created(GraphHandle{call.created_handle()}, std::move(nodes));
+}
+
+void GraphWatch::node_changed(const Call& call) {
+    if (call.exec != ExecHandle{}) {
+        graphs_.node_changed(call.exec, call.node, work_of(call));
+    } else {
+        graphs_.node_changed(call.node, work_of(call));
+    }
+}
+
+}  // namespace cuward::cupti

@@ -1,0 +1,41 @@
+// Tells the session what decoded calls mean for graphs: what their nodes do, and so what a launch
+// touches.
+#pragma once
+
+#include <cstdint>
+
+#include "core/session.hpp"
+#include "cupti/call.hpp"
+#include "cupti/driver_queries.hpp"
+
+namespace cuward::cupti {
+
+class GraphWatch {
+  public:
+    GraphWatch(Session& session, const DriverQueries& driver)
+        : session_(session), graphs_(session.graphs()), driver_(driver) {}
+
+    /// Entry of a launch: its accesses are those of the executable graph, and it comes after the
+    /// graph's last launch.
+    void launched(Call& call);
+    /// Entry of a call that ends a handle, which may be given out again before the call returns.
+    void destroyed(const Call& call);
+    /// Return of a call on a capturing stream: it has built a node.
+    void captured(const Call& call);
+    /// Return of cuStreamEndCapture, if that ended the capture.
+    void capture_ended(const Call& call, std::uint32_t capture, bool succeeded);
+    /// Successful return of any other call.
+    void succeeded(const Call& call);
+
+  private:
+    SharedGraphWork work_of(const Call& call);
+    NodeHandle captured_node(const Call& call) const;
+    void cloned(const Call& call);
+    void node_changed(const Call& call);
+
+    Session& session_;
+    Graphs& graphs_;
+    const DriverQueries driver_;
+};
+
+}  // namespace cuward::cupti
