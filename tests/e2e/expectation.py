@@ -28,10 +28,16 @@ class Expectation:
     def place(self, marker):
         return self.file, self.markers[marker]
 
+    @staticmethod
+    def nodes(finding):
+        """Where the nodes were captured or added, for each of the places that is a graph's launch."""
+        return finding.get("nodes", [None] * len(finding.get("places", [])))
+
     def lines(self):
         """Every place that a person must be shown, as it stands in the text report."""
         for finding in self.findings:
-            for marker in finding.get("places", []) + [finding[key] for key in ("block",) if key in finding]:
+            markers = finding.get("places", []) + [node for node in finding.get("nodes", []) if node]
+            for marker in markers + [finding[key] for key in ("block",) if key in finding]:
                 yield f"{self.file}:{self.markers[marker]}"
 
     def differences(self, finding, actual):
@@ -51,6 +57,8 @@ class Expectation:
             compare("leaked bytes", finding["bytes"], actual["leaked_bytes"])
         compare("places", [self.place(marker) for marker in finding.get("places", [])],
                 [innermost_line(access["stack"]) for access in actual["accesses"]])
+        compare("nodes", [self.place(marker) if marker else None for marker in self.nodes(finding)],
+                [innermost_line(access["node"]["stack"]) if access["node"] else None for access in actual["accesses"]])
         block = actual["block"]
         if "block" in finding:
             compare("place of allocation", self.place(finding["block"]),
