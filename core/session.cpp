@@ -1,5 +1,6 @@
 #include "core/session.hpp"
 
+#include "core/resource/async_cuda_resource.hpp"
 #include "core/resource/resource_stack.hpp"
 #include "core/thread_id.hpp"
 
@@ -33,10 +34,10 @@ DeviceMemoryResource* Session::resource(int device_ordinal) {
         const std::lock_guard lock(resources_mutex_);
         resource = place.load(std::memory_order_relaxed);
         if (resource == nullptr) {
-            resource = make_resource_stack(CudaDevice(driver_, &order_of_resources()),
-                                           device_ordinal, settings_, budgets_.of(device_ordinal),
-                                           log_)
-                           .release();
+            resource =
+                make_resource_stack(CudaDevice(driver_, &order_of_resources()), device_ordinal,
+                                    settings_, budgets_.of(device_ordinal), log_)
+                    .release();
             place.store(resource, std::memory_order_release);
         }
     }
@@ -107,6 +108,16 @@ void Session::finish() {
         log_.repairs(order_.waits());
     }
     log_.end();
+}
+
+void Session::context_ending(ContextId context) {
+    for (std::atomic<DeviceMemoryResource*>& place : resources_) {
+        DeviceMemoryResource* const made = place.load(std::memory_order_acquire);
+        AsyncCudaResource* const pool = made != nullptr ? made->pooled() : nullptr;
+        if (pool != nullptr && context != 0) {
+            pool->context_ending(context);
+        }
+    }
 }
 
 void Session::context_ended(ContextId context, const CallSite& site) {

@@ -67,6 +67,9 @@ class Session {
     /// The order that the program provides, and its repair.
     ProgramOrder& order() { return order_; }
 
+    /// From now on the program's work is not seen any more.
+    void lose_sight() { order_.lose_sight(); }
+
     /// Entry and return of a call that queues work: the tracker checks it, every block that a
     /// resource owns goes through prepare_block_use and finish_block_use, and what is missing
     /// besides is repaired if the settings want it.
@@ -75,6 +78,8 @@ class Session {
 
     /// Entry of a free; Tracker::end_free ends it.
     PendingFree begin_free(const FreeRequest& request);
+    /// A context is about to be destroyed or reset, if the driver agrees; 0 is none.
+    void context_ending(ContextId context);
     /// The driver has destroyed or reset a context, and all that lived in it.
     void context_ended(ContextId context, const CallSite& site);
 

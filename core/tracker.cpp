@@ -125,6 +125,11 @@ std::uint32_t Tracker::capture_ended(StreamRef stream) {
     return capture;
 }
 
+bool Tracker::is_capturing() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.is_anything_capturing();
+}
+
 Clock Tracker::work_of_stream(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
     return state_->order.work_of_stream(state_->slot_of(stream));
@@ -153,6 +158,17 @@ void Tracker::host_knows(const Clock& complete, Edge edge) {
 
 bool Tracker::may_be_tracked(Address address) const {
     return state_->hull.contains(address);
+}
+
+std::optional<ContextId> Tracker::pool_context(Address address) const {
+    if (!may_be_tracked(address)) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock(state_->mutex);
+    const TrackedBlock* const block = state_->blocks.find(address);
+    const bool is_pooled = block != nullptr && block->resource_block.device_ordinal >= 0 &&
+                           !block->free_waits_for_device;
+    return is_pooled ? std::optional(block->context) : std::nullopt;
 }
 
 bool Tracker::find_kind(Address address, BlockKind& kind) const {

@@ -42,6 +42,8 @@ class Tracker {
     /// Whether an address may lie in a tracked or recently freed block: two loads, no lock, no
     /// false "no".
     bool may_be_tracked(Address address) const;
+    /// The context of the live block around an address, if the block is from a pool of the tool's.
+    std::optional<ContextId> pool_context(Address address) const;
     /// The kind of the live block around an address; BlockKind::Host and Registered are pinned host
     /// memory.
     bool find_kind(Address address, BlockKind& kind) const;
@@ -67,6 +69,8 @@ class Tracker {
     void capture_began(StreamRef stream);
     /// Gives the number of the capture, 0 if there was none.
     std::uint32_t capture_ended(StreamRef stream);
+    /// Whether a stream builds a graph, so that calls which wait for the device would break it.
+    bool is_capturing() const;
 
     // What the host learns. Take the clock when the call is entered (later work of other threads is
     // not waited for), hand it to `host_knows` when the call has returned success.
@@ -120,8 +124,6 @@ class Tracker {
     /// Findings of the kinds below name the operations that touched the block last: from now on
     /// they are remembered.
     void remember_recent_uses();
-    /// Whether a stream builds a graph, so that calls which wait for the device would break it.
-    bool is_capturing() const;
     void written_out_of_bounds(const BlockId& block, Address first_bad);
     void written_after_free(const BlockId& block, Address first_bad);
     /// Start and size of the live block around an address, if a resource owns it.

@@ -9,11 +9,6 @@ void Tracker::remember_recent_uses() {
     state_->remembers_uses = true;
 }
 
-bool Tracker::is_capturing() const {
-    const std::lock_guard lock(state_->mutex);
-    return state_->order.is_anything_capturing();
-}
-
 std::optional<DeviceBlock> Tracker::find_owned(Address address) const {
     if (!may_be_tracked(address)) {
         return std::nullopt;

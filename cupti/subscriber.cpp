@@ -22,6 +22,7 @@ struct Subscription {
     std::mutex mutex;  ///< start and unsubscribe exclude each other
     Library library;
     CUpti_SubscriberHandle handle = nullptr;
+    Session* session = nullptr;
 };
 
 /// Never destroyed: threads may still be in callbacks while the process ends.
@@ -37,6 +38,7 @@ void give_up(Session& session, const char* what) noexcept {
     if (active.exchange(nullptr) == nullptr) {
         return;
     }
+    session.lose_sight();
     try {
         const std::string line = std::string("launches and copies are no longer watched: ") + what;
         session.log().note(line);
@@ -116,6 +118,7 @@ StartResult subscribe(Session& session, Subscription& state) {
                 .library = state.library.path,
                 .reason = subscribe_failure(result, state.library.path)};
     }
+    state.session = &session;
     active.store(new Watch(session, driver), std::memory_order_release);
     enable_callbacks(state.library, state.handle);
     return {.started = true, .library = state.library.path, .reason = ""};
@@ -147,6 +150,7 @@ void unsubscribe() {
     Subscription& state = subscription();
     const std::lock_guard lock(state.mutex);
     if (state.handle != nullptr) {
+        state.session->lose_sight();
         (void)state.library.unsubscribe(state.handle);
         state.handle = nullptr;
     }

@@ -7,8 +7,11 @@ namespace {
 
 template <typename Destroy>
 CUresult destroy_context(CUcontext context, Destroy destroy) {
-    const CUresult result = destroy(context);
     Tool* const tool = watching();
+    if (tool != nullptr) {
+        guarded([&] { tool->session.context_ending(reinterpret_cast<ContextId>(context)); });
+    }
+    const CUresult result = destroy(context);
     if (tool != nullptr && result == CUDA_SUCCESS) {
         guarded([&] {
             tool->session.context_ended(reinterpret_cast<ContextId>(context),
@@ -25,7 +28,10 @@ CUresult end_primary_context(CUdevice device, const char* api, Call call) {
     Tool* const tool = watching();
     ContextId context = 0;
     if (tool != nullptr) {
-        guarded([&] { context = tool->driver.active_primary_context(device); });
+        guarded([&] {
+            context = tool->driver.active_primary_context(device);
+            tool->session.context_ending(context);
+        });
     }
     const CUresult result = call(device);
     if (context != 0 && result == CUDA_SUCCESS) {

@@ -25,7 +25,8 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, std::optional<CUr
                          {.kind = BlockKind::Device,
                           .ptr = block->ptr,
                           .bytes = bytes,
-                          .resource_block = BlockId(*block)},
+                          .resource_block = BlockId(*block),
+                          .free_waits_for_device = block->free_waits_for_device},
                          *here, "cuMemAlloc");
     }
 }

@@ -1,6 +1,7 @@
 // Allocations that only the driver can serve: within the budget, and watched.
 #pragma once
 
+#include "interpose/pool_memory.hpp"
 #include "interpose/watched_call.hpp"
 
 namespace cuward {
@@ -60,7 +61,7 @@ CUresult allocate_by_driver(const char* api, std::uint64_t bytes, Call call,
     if (claim.is_refused()) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    const CUresult result = call();
+    const CUresult result = with_pool_memory(call);
     watch_allocation(result, api, [&] {
         const NewBlock block = describe();
         claim.keep(*tool, block.ptr);

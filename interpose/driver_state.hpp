@@ -24,6 +24,7 @@ class DriverState {
     std::optional<Current> current() const;
     /// The context and device a stream belongs to.
     std::optional<Current> owner_of(CUstream stream) const;
+    std::optional<Current> device_of(CUcontext context) const;
 
     /// Whether calls on the stream build a graph, or whether that cannot be told (the legacy stream
     /// while another stream of its context captures).
@@ -45,8 +46,6 @@ class DriverState {
     int driver_version() const;
 
   private:
-    std::optional<Current> device_of(CUcontext context) const;
-
     decltype(&::cuCtxGetCurrent) ctx_get_current_ = nullptr;
     decltype(&::cuCtxPushCurrent_v2) ctx_push_current_ = nullptr;
     decltype(&::cuCtxPopCurrent_v2) ctx_pop_current_ = nullptr;

@@ -1,5 +1,6 @@
 // Pinned host memory: allocated by the driver, or the program's own and registered with it.
 #include "interpose/driver_library.hpp"
+#include "interpose/pool_memory.hpp"
 #include "interpose/watched_call.hpp"
 
 namespace cuward {
@@ -26,14 +27,16 @@ void watch_registration(CUresult result, const void* ptr, std::size_t bytes) {
 
 CUresult hook_cuMemAllocHost_v2(void** ptr, std::size_t bytes) {
     using namespace cuward;
-    const CUresult result = real<Hook::cuMemAllocHost_v2_>()(ptr, bytes);
+    const CUresult result =
+        with_pool_memory([&] { return real<Hook::cuMemAllocHost_v2_>()(ptr, bytes); });
     watch_host_allocation(result, "cuMemAllocHost", ptr, bytes);
     return result;
 }
 
 CUresult hook_cuMemHostAlloc(void** ptr, std::size_t bytes, unsigned int flags) {
     using namespace cuward;
-    const CUresult result = real<Hook::cuMemHostAlloc_>()(ptr, bytes, flags);
+    const CUresult result =
+        with_pool_memory([&] { return real<Hook::cuMemHostAlloc_>()(ptr, bytes, flags); });
     watch_host_allocation(result, "cuMemHostAlloc", ptr, bytes);
     return result;
 }

@@ -2,10 +2,19 @@
 #include <algorithm>
 
 #include "interpose/driver_library.hpp"
-#include "interpose/watched_call.hpp"
+#include "interpose/pool_memory.hpp"
 
 namespace cuward {
 namespace {
+
+/// What a pool holds unused is free to the program.
+void count_pool_as_free(Tool& tool, std::size_t* free, const std::size_t* total) {
+    const auto here = tool.driver.current();
+    AsyncCudaResource* const pool = here ? pool_of(tool, here->device) : nullptr;
+    if (pool != nullptr && free != nullptr && total != nullptr) {
+        *free = std::min(*free + pool->unused_bytes(), *total);
+    }
+}
 
 /// A program that sizes its caches by what the device has (frameworks do) keeps within the budget
 /// only if it is told of the budget.
@@ -27,7 +36,10 @@ CUresult hook_cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
     const CUresult result = real<Hook::cuMemGetInfo_v2_>()(free, total);
     Tool* const tool = watching();
     if (tool != nullptr && result == CUDA_SUCCESS) {
-        guarded([&] { fit_into_budget(*tool, free, total); });
+        guarded([&] {
+            count_pool_as_free(*tool, free, total);
+            fit_into_budget(*tool, free, total);
+        });
     }
     return result;
 }

@@ -71,13 +71,32 @@ void log_devices(Tool& tool) {
     }
 }
 
-void start_cupti(Tool& tool) {
+bool start_cupti(Tool& tool) {
     const cupti::StartResult cupti = cupti::start(tool.session);
     tool.session.log().driver(tool.driver.driver_version(),
                               cupti.started ? cupti.library.c_str() : nullptr);
     if (!cupti.started) {
+        tool.session.lose_sight();
         say("without CUPTI only leaks are found, not races and uses of freed memory: " +
             cupti.reason);
+    }
+    return cupti.started;
+}
+
+/// What was asked for and cannot be had; the resources know by themselves.
+void say_where_there_are_no_pools(const Tool& tool, bool sees_work) {
+    if (tool.session.settings().backend != Backend::Async) {
+        return;
+    }
+    const std::string instead = ": cudaMalloc is served by the driver, as with --backend direct";
+    if (!sees_work) {
+        say("without CUPTI it is not known when memory of a pool may be used anew" + instead);
+        return;
+    }
+    for (int device = 0; device < tool.driver.device_count(); ++device) {
+        if (!tool.session.driver().has_memory_pools() || !tool.driver.has_memory_pools(device)) {
+            say("device " + std::to_string(device) + " has no memory pools" + instead);
+        }
     }
 }
 
@@ -101,7 +120,7 @@ void start() {
     const bool is_enforcing = tool->session.settings().mode == Mode::Enforce;
     tool->session.log().header(is_enforcing ? "enforce" : "check");
     log_devices(*tool);
-    start_cupti(*tool);
+    say_where_there_are_no_pools(*tool, start_cupti(*tool));
     if (pthread_atfork(nullptr, nullptr, become_inert_in_child) == 0) {
         current = tool;
     }

@@ -82,7 +82,8 @@ CUresult allocate_from_pool(CUdeviceptr* ptr, std::size_t bytes, CUmemoryPool po
     if (claim.is_refused()) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    const CUresult result = real<hook>()(ptr, bytes, pool, stream);
+    const CUresult result =
+        with_pool_memory([&] { return real<hook>()(ptr, bytes, pool, stream); });
     if (tool != nullptr && result == CUDA_SUCCESS) {
         guarded([&] { track_from_pool(*tool, *ptr, bytes, named, claim); });
     }

@@ -48,6 +48,7 @@ struct NewBlock {
     std::uint64_t bytes;
     StreamRef stream{};
     BlockId resource_block{};
+    bool free_waits_for_device = true;
 };
 
 inline void track_allocation(Tool& tool, const NewBlock& block, const DriverState::Current& place,
@@ -59,6 +60,7 @@ inline void track_allocation(Tool& tool, const NewBlock& block, const DriverStat
     allocation.context = place.context;
     allocation.device = place.device;
     allocation.stream = block.stream;
+    allocation.free_waits_for_device = block.free_waits_for_device;
     allocation.resource_block = block.resource_block;
     allocation.site = tool.session.site(api);
     tool.session.tracker().allocated(allocation);

@@ -31,6 +31,8 @@ class ProgramOrder final : public UseOrder {
     std::uint64_t event_behind(const UsePoint& use) override { return marks_.behind(use); }
     void queued(const UsePoint& earlier, const UsePoint& later) override;
     void for_each_unfinished(const std::function<void(const UsePoint&)>& visit) override;
+    bool sees_all_work() const override { return sees_work_; }
+    bool is_capturing() const override { return tracker_.is_capturing(); }
     bool observes_only() const override { return settings_.mode == Mode::Check; }
 
     /// While it lives the calling thread deals with this operation: what resources ask is about it.
@@ -55,6 +57,9 @@ class ProgramOrder final : public UseOrder {
     void before_loss(StreamRef stream);
     void forget_context(ContextId context);
 
+    /// Nobody tells the tracker of the program's work any more.
+    void lose_sight() { sees_work_ = false; }
+
     /// How many waits have been queued on the program's streams.
     std::uint64_t waits() const { return waits_.load(); }
 
@@ -72,6 +77,7 @@ class ProgramOrder final : public UseOrder {
     StreamEvents events_;
     StreamMarks marks_;
     std::atomic<std::uint64_t> waits_{0};
+    std::atomic<bool> sees_work_{true};
 };
 
 }  // namespace cuward
