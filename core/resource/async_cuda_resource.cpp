@@ -20,6 +20,12 @@ tl::unexpected<ResourceFailure> driver_failure(CUresult result) {
     return tl::unexpected(ResourceFailure{ResourceError::Driver, result});
 }
 
+/// After a free: the driver does not know the address, or not any more. It must not be tried again,
+/// as the next block may be there.
+bool is_gone(CUresult freed) {
+    return freed == CUDA_SUCCESS || freed == CUDA_ERROR_INVALID_VALUE;
+}
+
 bool is_out_of_memory(const ResourceResult<DeviceBlock>& block) {
     return !block && block.error().driver_result == CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -155,9 +161,10 @@ CUresult AsyncCudaResource::free_all(const UsePoint& frees, Batch& batch) {
     std::size_t bytes = 0;
     std::erase_if(batch, [&](const BlockTable::Taken& block) {
         const CUresult freed = pool_.free(block.key(), frees);
-        bytes += freed == CUDA_SUCCESS ? block.mapped().bytes : 0;
-        result = freed == CUDA_SUCCESS ? result : freed;
-        return freed == CUDA_SUCCESS;
+        const bool gone = is_gone(freed);
+        bytes += gone ? block.mapped().bytes : 0;
+        result = gone ? result : freed;
+        return gone;
     });
     settle(pending().reap(kReapedPerBatch));
     if (bytes > 0) {
@@ -276,8 +283,7 @@ void AsyncCudaResource::free_orphans() {
     }
     Batch orphans = orphans_.take_all();
     std::erase_if(orphans, [&](const BlockTable::Taken& block) {
-        const CUresult freed = device().driver().mem_free(block.key());
-        return freed == CUDA_SUCCESS || freed == CUDA_ERROR_INVALID_VALUE;
+        return is_gone(device().driver().mem_free(block.key()));
     });
     orphans_.add(std::move(orphans));
 }

@@ -42,6 +42,12 @@ class AsyncCudaResource final : public DirectCudaResource {
     /// Bytes held from the driver and not in use by live blocks: free memory to the program.
     std::size_t unused_bytes() const;
 
+    /// Whether a block that starts there has been freed by the program, but not yet by the driver,
+    /// which would take a second free for the first.
+    bool is_retired(Address address) const {
+        return retired_.contains(address) || orphans_.contains(address);
+    }
+
     enum class Wait : std::uint8_t { Never, ForFrees };
     /// Gives unused memory back to the driver, because somebody else needs it. With a wait also the
     /// memory whose free has to wait for work that is still running.

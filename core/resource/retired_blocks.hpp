@@ -2,6 +2,7 @@
 // they have to wait for serves many.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -35,6 +36,11 @@ class RetiredBlocks {
     }
 
     bool empty() const { return count_ == 0; }
+    bool contains(Address address) const {
+        const std::lock_guard lock(mutex_);
+        return std::any_of(blocks_.begin(), blocks_.end(),
+                           [&](const BlockTable::Taken& block) { return block.key() == address; });
+    }
     bool is_due() const { return count_ >= kMostBlocks || bytes_ >= kMostBytes; }
 
     Batch take_all() {
@@ -45,7 +51,7 @@ class RetiredBlocks {
     }
 
   private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     Batch blocks_;
     std::atomic<std::size_t> count_{0};
     std::atomic<std::size_t> bytes_{0};

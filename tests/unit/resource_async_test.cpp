@@ -189,6 +189,22 @@ TEST_F(AsyncResource, RefusesASecondFree) {
                    CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(AsyncResource, KnowsWhatTheDriverHasNotFreedYet) {
+    const DeviceBlock block = allocate();
+    EXPECT_FALSE(resource_->is_retired(block.ptr));
+    free(block);
+    EXPECT_TRUE(resource_->is_retired(block.ptr));
+    reap();
+    EXPECT_FALSE(resource_->is_retired(block.ptr));
+}
+
+TEST_F(AsyncResource, DoesNotFreeAgainWhatTheDriverDoesNotKnow) {
+    const DeviceBlock block = allocate(kLarge);
+    driver_.fail_next("cuMemFreeAsync", CUDA_ERROR_INVALID_VALUE);
+    free(block);
+    EXPECT_THAT(reap(), Not(Contains(HasSubstr("cuMemFreeAsync"))));
+}
+
 TEST_F(AsyncResource, RefusesWithoutAContextLikeTheDriver) {
     const DeviceBlock block = allocate();
     driver_.set_context(0);
