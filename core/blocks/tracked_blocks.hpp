@@ -18,7 +18,7 @@ struct TrackedBlock {
     ContextId context = 0;
     BlockId resource_block;
     AccessHistory history;
-    RecentUses recent;  ///< empty unless the tracker was told to remember them
+    RecentUses recent{};  ///< empty unless the tracker was told to remember them
     BlockKind kind = BlockKind::Device;
     bool free_waits_for_device = true;  ///< where a free of this kind of memory usually does
     std::int16_t device = -1;
@@ -44,7 +44,7 @@ struct FreedBlock {
     std::uint32_t thread = 0;
     Generation generation{};  ///< of the resource's block
     PlaceId allocated{};
-    RecentUses recent;
+    RecentUses recent{};
     bool has_overrun = false;
 
     Address end() const { return ptr + bytes; }
