@@ -24,6 +24,8 @@ class Tool:
         self.device = device
         self.timeout = timeout
         self.environment = dict(os.environ)
+        # A sanitized library comes before its run time, which would refuse that. The tool is never freed.
+        self.environment["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0"
         if build is not None:
             self.environment["CUWARD_BUILD"] = str(build)
         self.simgpu = str(simgpu) if simgpu is not None else str(pathlib.Path(build or "") / "simgpu/lib")
@@ -33,6 +35,9 @@ class Tool:
         if self.device == "sim":
             search = [self.simgpu, environment.get("LD_LIBRARY_PATH", "")]
             environment["LD_LIBRARY_PATH"] = ":".join(part for part in search if part)
+        if environment.get("CUWARD_SANITIZER"):
+            preloads = [environment.get("LD_PRELOAD"), environment["CUWARD_SANITIZER"]]
+            environment["LD_PRELOAD"] = ":".join(filter(None, preloads))
         return environment
 
     def run(self, command, environment, **options):

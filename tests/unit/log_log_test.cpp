@@ -61,6 +61,53 @@ TEST_F(LogTest, AKernelIsWrittenOnce) {
     EXPECT_EQ(log.kernel_name(KernelId{99}), "");
 }
 
+TEST_F(LogTest, SaysWhatResourcesWereAskedFor) {
+    Log log(path);
+    const DeviceBlock block{.ptr = 0x7f00,
+                            .device_ordinal = 1,
+                            .bytes = 64,
+                            .tag = AllocTag{3},
+                            .generation = Generation{9}};
+    log.memory({.kind = MemoryOperationKind::Allocate, .block = block, .outstanding = 128});
+    log.memory({.kind = MemoryOperationKind::Free,
+                .block = block,
+                .stream = StreamId{0x55},
+                .outstanding = 64,
+                .result = tl::unexpected(ResourceFailure{ResourceError::Driver, 700})});
+    const json allocated = lines().at(0);
+    EXPECT_EQ(allocated["r"], "memory");
+    EXPECT_EQ(allocated["op"], "alloc");
+    EXPECT_EQ(allocated["device"], 1);
+    EXPECT_EQ(allocated["ptr"], "0x7f00");
+    EXPECT_EQ(allocated["generation"], 9);
+    EXPECT_EQ(allocated["tag"], 3);
+    EXPECT_EQ(allocated["stream"], nullptr);
+    EXPECT_EQ(allocated["bytes"], 64);
+    EXPECT_EQ(allocated["outstanding"], 128);
+    EXPECT_EQ(allocated["result"], "ok");
+    const json failed = lines().at(1);
+    EXPECT_EQ(failed["op"], "free");
+    EXPECT_EQ(failed["stream"], "0x55");
+    EXPECT_EQ(failed["result"], "driver");
+    EXPECT_EQ(failed["code"], 700);
+}
+
+TEST_F(LogTest, SaysWhatTheBudgetRefused) {
+    Log log(path);
+    log.budget({.requested = 300, .current = 900, .remaining = 100, .limit = 1000}, 1, true,
+               {.api = "cuMemAlloc", .stack = StackId{4}, .thread = 5});
+    const json refused = lines().at(0);
+    EXPECT_EQ(refused["r"], "budget");
+    EXPECT_EQ(refused["device"], 1);
+    EXPECT_EQ(refused["scope"], "process");
+    EXPECT_EQ(refused["requested"], 300);
+    EXPECT_EQ(refused["current"], 900);
+    EXPECT_EQ(refused["remaining"], 100);
+    EXPECT_EQ(refused["limit"], 1000);
+    EXPECT_EQ(refused["api"], "cuMemAlloc");
+    EXPECT_EQ(refused["stack"], 4);
+}
+
 TEST_F(LogTest, BelongsToItsOwnerOnly) {
     Log log(path);
     struct stat status {};
