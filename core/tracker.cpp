@@ -42,6 +42,22 @@ const char* name_of(StreamKind kind) {
     return "non-blocking";
 }
 
+/// Leaves each block once. A graph may have thousands.
+void combine(std::vector<PendingOperation::Use>& uses) {
+    using Use = PendingOperation::Use;
+    std::sort(uses.begin(), uses.end(),
+              [](const Use& a, const Use& b) { return a.block.ptr < b.block.ptr; });
+    std::size_t kept = 0;
+    for (const Use& use : uses) {
+        if (kept == 0 || uses[kept - 1].block != use.block) {
+            uses[kept++] = use;
+        } else if (uses[kept - 1].access != use.access) {
+            uses[kept - 1].access = Access::ReadWrite;
+        }
+    }
+    uses.erase(uses.begin() + static_cast<std::ptrdiff_t>(kept), uses.end());
+}
+
 }  // namespace
 
 Tracker::Tracker(Log& log, const RepairPolicy& policy)
@@ -217,6 +233,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
         state_->touch(operation, access, pending,
                       access.node == 0 ? place : state_->place_of_node(operation, access));
     }
+    combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
 }
 
@@ -279,14 +296,7 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     if (block->resource_block.device_ordinal < 0) {
         return;
     }
-    const auto same =
-        std::find_if(pending.uses.begin(), pending.uses.end(),
-                     [&](const auto& other) { return other.block == block->resource_block; });
-    if (same == pending.uses.end()) {
-        pending.uses.push_back({.block = block->resource_block, .access = access.access});
-    } else if (same->access != access.access) {
-        same->access = Access::ReadWrite;
-    }
+    pending.uses.push_back({.block = block->resource_block, .access = access.access});
 }
 
 void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {
