@@ -1,6 +1,8 @@
 #include "core/graphs/graph_work.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <tuple>
 #include <unordered_set>
 
 namespace cuward {
@@ -42,9 +44,42 @@ class Merger {
         }
     }
 
-    GraphLaunch take() { return std::move(launch_); }
+    GraphLaunch take() {
+        join_chunks();
+        return std::move(launch_);
+    }
 
   private:
+    void join_chunks() {
+        std::vector<MemoryAccess>& accesses = launch_.accesses;
+        std::stable_sort(accesses.begin(), accesses.end(),
+                         [](const MemoryAccess& a, const MemoryAccess& b) {
+                             return std::tie(a.range_exact, a.access, a.range.lo) <
+                                    std::tie(b.range_exact, b.access, b.range.lo);
+                         });
+        std::size_t kept = 0;
+        for (const MemoryAccess& next : accesses) {
+            if (kept > 0 && continues(accesses[kept - 1], next)) {
+                ByteRange& range = accesses[kept - 1].range;
+                range.width = std::max(range.hi(), next.range.hi()) - range.lo;
+            } else {
+                accesses[kept++] = next;
+            }
+        }
+        accesses.resize(kept);
+    }
+
+    /// Whether the bytes of `next`, which does not start before `access`, are more of the same.
+    bool continues(const MemoryAccess& access, const MemoryAccess& next) const {
+        return access.range_exact && next.range_exact && access.access == next.access &&
+               access.direction_known == next.direction_known && access.range.is_linear() &&
+               next.range.is_linear() && next.range.lo <= access.range.hi() &&
+               is_one_place(launch_.nodes[access.node - 1], launch_.nodes[next.node - 1]);
+    }
+    static bool is_one_place(const Operation& a, const Operation& b) {
+        return a.kind == b.kind && a.api == b.api && a.kernel == b.kernel && a.stack == b.stack;
+    }
+
     GraphLaunch launch_;
     std::unordered_set<MemoryAccess, Hash, SameHazards> seen_;
 };

@@ -27,7 +27,9 @@ struct GraphLaunch {
 };
 
 /// The accesses of all of `work`, those of the same range, direction and certainty once: they make
-/// the same hazards, so the first node that has one stands for the others. O(accesses).
+/// the same hazards, so the first node that has one stands for the others. Exact ranges that touch
+/// one another become one if their nodes were captured in one place, as by a loop over chunks.
+/// O(n log n) for n accesses.
 GraphLaunch merge(const std::vector<SharedGraphWork>& work);
 
 }  // namespace cuward

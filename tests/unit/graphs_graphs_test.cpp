@@ -99,8 +99,23 @@ TEST_F(GraphsTest, EqualAccessesCountOnce) {
     EXPECT_EQ(launch->accesses[2].node, 2U);
 }
 
-TEST_F(GraphsTest, DifferentRangesOfOneBlockDoNot) {
-    const std::array ranges{ByteRange::linear(1, 8), ByteRange::linear(1, 16),
+TEST_F(GraphsTest, ChunksCapturedInOnePlaceAreOneRange) {
+    for (const Address chunk : {0, 16, 8, 4}) {
+        graphs.node_added(kGraph, kUnknownNode, work({{.range = ByteRange::linear(chunk, 8)}}));
+    }
+    graphs.node_added(kGraph, kUnknownNode, work({{.range = ByteRange::linear(25, 8)}}));
+    auto elsewhere = std::make_shared<GraphWork>();
+    elsewhere->operation.stack = StackId{7};
+    elsewhere->accesses = {{.range = ByteRange::linear(32, 8)}};
+    graphs.node_added(kGraph, kUnknownNode, elsewhere);
+    graphs.instantiated(kGraph, kExec);
+    const auto launch = graphs.launch(kExec);
+    EXPECT_THAT(touched(), ElementsAre(0, 25, 32));
+    EXPECT_EQ(launch->accesses[0].range, ByteRange::linear(0, 24));
+}
+
+TEST_F(GraphsTest, OtherRangesOfOneBlockCountEach) {
+    const std::array ranges{ByteRange::linear(1, 8), ByteRange::linear(16, 8),
                             ByteRange{.lo = 1, .width = 8, .pitch = 32, .rows = 2}};
     for (const ByteRange& range : ranges) {
         graphs.node_added(kGraph, kUnknownNode, work({{.range = range}}));
