@@ -43,6 +43,11 @@ void allocate(Tool& tool, CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
     }
 }
 
+/// In a capture it is memory of the graph.
+void note_untracked(Tool& tool, CUdeviceptr ptr, std::size_t bytes) {
+    tool.session.tracker().addresses_given_out(ptr, bytes);
+}
+
 template <Hook hook>
 CUresult allocate_async(CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
                         StreamId default_stream) {
@@ -51,7 +56,14 @@ CUresult allocate_async(CUdeviceptr* ptr, std::size_t bytes, CUstream stream,
     if (tool != nullptr) {
         guarded([&] { allocate(*tool, ptr, bytes, named_stream(stream, default_stream), result); });
     }
-    return result ? *result : real<hook>()(ptr, bytes, stream);
+    if (result) {
+        return *result;
+    }
+    const CUresult answer = real<hook>()(ptr, bytes, stream);
+    if (tool != nullptr && answer == CUDA_SUCCESS) {
+        guarded([&] { note_untracked(*tool, *ptr, bytes); });
+    }
+    return answer;
 }
 
 constexpr const char* kFromPool = "cuMemAllocFromPoolAsync";
@@ -66,6 +78,8 @@ void track_from_pool(Tool& tool, CUdeviceptr ptr, std::size_t bytes, CUstream st
                           .bytes = bytes,
                           .stream = stream_of(*place, stream)},
                          *place, kFromPool);
+    } else {
+        note_untracked(tool, ptr, bytes);
     }
 }
 
