@@ -64,16 +64,54 @@ void copy_small(long calls) {
     CHECK(cudaFreeHost(host));
 }
 
+constexpr int kNodes = 10'000;
+
+cudaGraphExec_t build_graph(cudaStream_t stream, float* const (&blocks)[4]) {
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int node = 0; node < kNodes; ++node) {
+        four_pointers<<<1, 32, 0, stream>>>(blocks[0], blocks[1], blocks[2], blocks[3]);
+    }
+    cudaGraph_t graph;
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    cudaGraphExec_t executable;
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    return executable;
+}
+
+/// Captures and instantiates 10,000 nodes.
+void graph_build(long calls) {
+    Stream stream;
+    float* blocks[4];
+    for (float*& block : blocks) CHECK(cudaMalloc(&block, kBytes));
+    for (long i = 0; i < calls; ++i) CHECK(cudaGraphExecDestroy(build_graph(stream, blocks)));
+    for (float* block : blocks) CHECK(cudaFree(block));
+}
+
+/// Launches a graph of 10,000 nodes and waits for it.
+void graph_launch(long calls) {
+    Stream stream;
+    float* blocks[4];
+    for (float*& block : blocks) CHECK(cudaMalloc(&block, kBytes));
+    const cudaGraphExec_t executable = build_graph(stream, blocks);
+    for (long i = 0; i < calls; ++i) {
+        CHECK(cudaGraphLaunch(executable, stream));
+        CHECK(cudaStreamSynchronize(stream));
+    }
+    CHECK(cudaGraphExecDestroy(executable));
+    for (float* block : blocks) CHECK(cudaFree(block));
+}
+
 struct Benchmark {
     const char* name;
     void (*run)(long calls);
 };
 
-constexpr Benchmark kBenchmarks[] = {{"launch-empty", launch_empty},
-                                     {"launch-four-pointers", launch_with_pointers},
-                                     {"malloc-free", allocate_and_free},
-                                     {"malloc-kernel-free", allocate_use_free},
-                                     {"copy-small", copy_small}};
+constexpr Benchmark kBenchmarks[] = {
+    {"launch-empty", launch_empty},     {"launch-four-pointers", launch_with_pointers},
+    {"malloc-free", allocate_and_free}, {"malloc-kernel-free", allocate_use_free},
+    {"copy-small", copy_small},         {"graph-build", graph_build},
+    {"graph-launch", graph_launch}};
 
 double nanoseconds_per_call(const Benchmark& benchmark, long calls) {
     const auto begin = std::chrono::steady_clock::now();
