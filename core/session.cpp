@@ -1,6 +1,5 @@
 #include "core/session.hpp"
 
-#include "core/resource/async_cuda_resource.hpp"
 #include "core/resource/resource_stack.hpp"
 #include "core/thread_id.hpp"
 
@@ -15,7 +14,12 @@ Session::Session(const DriverApi& driver, const std::string& log_path, const Set
       stacks_(log_),
       tracker_(log_, ProgramOrder::policy_of(settings)),
       order_(driver_, tracker_, settings_),
-      budgets_(settings.budget, kMaxDevices) {}
+      budgets_(settings.budget, kMaxDevices),
+      guard_findings_(tracker_, log_) {
+    if (settings.guard) {
+        tracker_.remember_recent_uses();
+    }
+}
 
 Session::~Session() {
     for (std::atomic<DeviceMemoryResource*>& resource : resources_) {
@@ -36,7 +40,7 @@ DeviceMemoryResource* Session::resource(int device_ordinal) {
         if (resource == nullptr) {
             resource =
                 make_resource_stack(CudaDevice(driver_, &order_of_resources()), device_ordinal,
-                                    settings_, budgets_.of(device_ordinal), log_)
+                                    settings_, budgets_.of(device_ordinal), log_, guard_findings_)
                     .release();
             place.store(resource, std::memory_order_release);
         }
@@ -110,13 +114,28 @@ void Session::finish() {
     log_.end();
 }
 
-void Session::context_ending(ContextId context) {
+template <typename Visit>
+void Session::for_each_resource(Visit visit) {
     for (std::atomic<DeviceMemoryResource*>& place : resources_) {
-        DeviceMemoryResource* const made = place.load(std::memory_order_acquire);
-        AsyncCudaResource* const pool = made != nullptr ? made->pooled() : nullptr;
-        if (pool != nullptr && context != 0) {
-            pool->context_ending(context);
+        if (DeviceMemoryResource* const made = place.load(std::memory_order_acquire)) {
+            visit(*made);
         }
+    }
+}
+
+void Session::synchronized() {
+    if (settings_.guard_checks_sync) {
+        check_memory();
+    }
+}
+
+void Session::check_memory() {
+    for_each_resource([](DeviceMemoryResource& made) { made.check_all(); });
+}
+
+void Session::context_ending(ContextId context) {
+    if (context != 0) {
+        for_each_resource([&](DeviceMemoryResource& made) { made.context_ending(context); });
     }
 }
 
@@ -126,11 +145,7 @@ void Session::context_ended(ContextId context, const CallSite& site) {
             (void)owner->forget(block);  // one that is gone already is as good as forgotten
         }
     });
-    for (std::atomic<DeviceMemoryResource*>& place : resources_) {
-        if (DeviceMemoryResource* const made = place.load(std::memory_order_acquire)) {
-            made->forget_context(context);
-        }
-    }
+    for_each_resource([&](DeviceMemoryResource& made) { made.forget_context(context); });
     charges_.forget_context(context);
     order_.forget_context(context);
 }

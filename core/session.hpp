@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/graphs/graphs.hpp"
+#include "core/guard_findings.hpp"
 #include "core/log/log.hpp"
 #include "core/repair/program_order.hpp"
 #include "core/resource/budget_account.hpp"
@@ -83,11 +84,18 @@ class Session {
     /// The driver has destroyed or reset a context, and all that lived in it.
     void context_ended(ContextId context, const CallSite& site);
 
+    /// The program has waited for the device or a stream.
+    void synchronized();
+    /// Looks for damage in all guarded memory, while the driver still works.
+    void check_memory();
+
     /// Writes final counts to the log, which ends with that.
     void finish();
 
   private:
     UseOrder& order_of_resources();
+    template <typename Visit>
+    void for_each_resource(Visit visit);
 
     DriverApi driver_;
     Settings settings_;
@@ -99,6 +107,7 @@ class Session {
     static constexpr int kMaxDevices = 128;
     BudgetAccounts budgets_;
     BudgetCharges charges_;
+    GuardFindings guard_findings_;
     std::mutex resources_mutex_;
     std::array<std::atomic<DeviceMemoryResource*>, kMaxDevices> resources_{};
 };

@@ -114,7 +114,15 @@ tl::expected<void, std::string> read_memory(const Variables& variables, Settings
         settings.budget = *budget;
     }
     return read_word(variables, "CUWARD_LOG_MEMORY", {"0", "1"}, "0 or 1")
-        .map([&](std::size_t word) { settings.log_memory = word == 1; });
+        .and_then([&](std::size_t word) {
+            settings.log_memory = word == 1;
+            return read_word(variables, "CUWARD_GUARD_FRONT", {"1", "0"}, "0 or 1");
+        })
+        .and_then([&](std::size_t word) {
+            settings.guard_front = word == 0;
+            return read_word(variables, "CUWARD_GUARD_CHECK", {"free", "sync"}, "free or sync");
+        })
+        .map([&](std::size_t word) { settings.guard_checks_sync = word == 1; });
 }
 
 tl::expected<void, std::string> read_mode(const Variables& variables, Settings& settings) {

@@ -27,6 +27,8 @@ struct Settings {
     Backend backend = Backend::Direct;
     bool guard = false;  ///< canaries, poison and quarantine around every block
     std::uint64_t quarantine_bytes = std::uint64_t{256} << 20;  ///< of freed guarded blocks kept
+    bool guard_front = true;         ///< canaries before blocks too, which moves their start
+    bool guard_checks_sync = false;  ///< look for damage at every synchronization of the program
     std::optional<BudgetLimit> budget;
     bool log_memory = false;  ///< a record for every call of the resources
 };
@@ -39,9 +41,10 @@ std::optional<std::string> environment_variable(const char* name);
 
 /// Reads CUWARD_MODE (check, enforce), CUWARD_ENFORCE (likely, all), CUWARD_ENFORCE_EXACT (0, 1),
 /// CUWARD_BACKEND (direct, async, guard, or async,guard), CUWARD_GUARD_QUARANTINE (bytes),
-/// CUWARD_BUDGET (bytes, then optionally :device or :process) and CUWARD_LOG_MEMORY (0, 1). Bytes
-/// may end in K, M, G or T, powers of 1024, also written KiB and so on. The error is one line that
-/// names the variable, what it holds and what it may hold.
+/// CUWARD_GUARD_FRONT (1, 0), CUWARD_GUARD_CHECK (free, sync), CUWARD_BUDGET (bytes, then
+/// optionally :device or :process) and CUWARD_LOG_MEMORY (0, 1). Bytes may end in K, M, G or T,
+/// powers of 1024, also written KiB and so on. The error is one line that names the variable, what
+/// it holds and what it may hold.
 tl::expected<Settings, std::string> read_settings(const Variables& variables);
 
 }  // namespace cuward

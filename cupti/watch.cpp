@@ -159,6 +159,7 @@ void Watch::succeeded(Call& call) {
         case Effect::StreamComplete:
         case Effect::ContextComplete:
             tracker_.host_knows(call.reached[0], Edge::Documented);
+            session_.synchronized();
             break;
         case Effect::EventsComplete:
             for (std::size_t i = 0; i < call.events.size() && call.events[i] != 0; ++i) {

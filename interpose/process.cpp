@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
@@ -112,6 +113,8 @@ void become_inert_in_child() {
     }
 }
 
+void check_memory_at_exit();
+
 void start() {
     Tool* const tool = create_tool().release();
     if (tool == nullptr) {
@@ -121,6 +124,9 @@ void start() {
     tool->session.log().header(is_enforcing ? "enforce" : "check");
     log_devices(*tool);
     say_where_there_are_no_pools(*tool, start_cupti(*tool));
+    if (tool->session.settings().guard && std::atexit(check_memory_at_exit) != 0) {
+        say("guarded memory will not be checked at the end");
+    }
     if (pthread_atfork(nullptr, nullptr, become_inert_in_child) == 0) {
         current = tool;
     }
@@ -143,6 +149,15 @@ void run(const char* failure, Piece&& piece) noexcept {
         tell(failure, error.what());
     } catch (...) {
         tell(failure, "unknown error");
+    }
+}
+
+// While the driver still works: its own handlers have been registered before, by cuInit, and run
+// later.
+void check_memory_at_exit() {
+    if (Tool* const tool = watching()) {
+        run("guarded memory was not checked at the end: ",
+            [tool] { tool->session.check_memory(); });
     }
 }
 

@@ -130,7 +130,7 @@ void ProgramOrder::operation_queued(const PendingOperation& operation) {
 }
 
 void ProgramOrder::before_loss(StreamRef stream) {
-    if (settings_.mode == Mode::Check && settings_.backend == Backend::Direct) {
+    if (settings_.mode == Mode::Check && settings_.backend == Backend::Direct && !settings_.guard) {
         return;
     }
     const auto work = tracker_.point(stream);

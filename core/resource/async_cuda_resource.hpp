@@ -60,7 +60,7 @@ class AsyncCudaResource final : public DirectCudaResource {
     void allow_access_from(int other_device) { (void)pool_.allow_access_from(other_device); }
 
     /// To be called before a context ends, while it still works.
-    void context_ending(ContextId context) { (void)pool_.wait_for_frees(context); }
+    void context_ending(ContextId context) override { (void)pool_.wait_for_frees(context); }
 
   private:
     using Batch = RetiredBlocks::Batch;

@@ -95,6 +95,9 @@ class DeviceMemoryResource {
     /// it are done. Blocks are forgotten one by one, as resources do not know contexts of blocks.
     virtual void forget_context(ContextId context) = 0;
 
+    /// A context may be about to end and still works: the last moment for calls in it.
+    virtual void context_ending(ContextId /*context*/) {}
+
     virtual int device_ordinal() const = 0;
 
     /// Bytes requested by blocks that are live, or retired and not yet freed.
@@ -109,6 +112,9 @@ class DeviceMemoryResource {
 
     /// The resource at the bottom of the stack if it keeps a pool of its own, else null.
     virtual AsyncCudaResource* pooled() { return nullptr; }
+
+    /// Looks for damage in all memory that is guarded.
+    virtual void check_all() {}
 
     virtual bool supports_block_use_tracking() const { return false; }
 

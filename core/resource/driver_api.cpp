@@ -37,6 +37,7 @@ LoadedDriver load_driver_api(const DriverResolver& resolve) {
     need(api.ctx_get_current, "cuCtxGetCurrent");
     need(api.ctx_push_current, "cuCtxPushCurrent_v2");
     need(api.ctx_pop_current, "cuCtxPopCurrent_v2");
+    need(api.ctx_synchronize, "cuCtxSynchronize");
     need(api.stream_get_ctx, "cuStreamGetCtx");
     need(api.stream_create, "cuStreamCreate");
     need(api.stream_destroy, "cuStreamDestroy_v2");
@@ -48,6 +49,13 @@ LoadedDriver load_driver_api(const DriverResolver& resolve) {
     need(api.event_destroy, "cuEventDestroy_v2");
     need(api.mem_alloc, "cuMemAlloc_v2");
     need(api.mem_free, "cuMemFree_v2");
+    need(api.mem_host_alloc, "cuMemHostAlloc");
+    need(api.mem_free_host, "cuMemFreeHost");
+    need(api.memset_d8_async, "cuMemsetD8Async");
+    need(api.module_load_data, "cuModuleLoadData");
+    need(api.module_get_function, "cuModuleGetFunction");
+    need(api.module_unload, "cuModuleUnload");
+    need(api.launch_kernel, "cuLaunchKernel");
     optional(api.mem_alloc_async, "cuMemAllocAsync", resolve);
     optional(api.mem_free_async, "cuMemFreeAsync", resolve);
     optional(api.mem_pool_create, "cuMemPoolCreate", resolve);

@@ -17,6 +17,7 @@ struct DriverApi {
     decltype(&::cuCtxGetCurrent) ctx_get_current = nullptr;
     decltype(&::cuCtxPushCurrent_v2) ctx_push_current = nullptr;
     decltype(&::cuCtxPopCurrent_v2) ctx_pop_current = nullptr;
+    CUresult(CUDAAPI* ctx_synchronize)() = nullptr;  ///< cuCtxSynchronize of the current context
     decltype(&::cuStreamGetCtx) stream_get_ctx = nullptr;
     decltype(&::cuStreamCreate) stream_create = nullptr;
     decltype(&::cuStreamDestroy_v2) stream_destroy = nullptr;
@@ -28,6 +29,13 @@ struct DriverApi {
     decltype(&::cuEventDestroy_v2) event_destroy = nullptr;
     decltype(&::cuMemAlloc_v2) mem_alloc = nullptr;
     decltype(&::cuMemFree_v2) mem_free = nullptr;
+    decltype(&::cuMemHostAlloc) mem_host_alloc = nullptr;
+    decltype(&::cuMemFreeHost) mem_free_host = nullptr;
+    decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;
+    decltype(&::cuModuleLoadData) module_load_data = nullptr;
+    decltype(&::cuModuleGetFunction) module_get_function = nullptr;
+    decltype(&::cuModuleUnload) module_unload = nullptr;
+    decltype(&::cuLaunchKernel) launch_kernel = nullptr;
     decltype(&::cuMemAllocAsync) mem_alloc_async = nullptr;  ///< null before CUDA 11.2
     decltype(&::cuMemFreeAsync) mem_free_async = nullptr;    ///< null before CUDA 11.2
 

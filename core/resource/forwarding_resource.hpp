@@ -34,11 +34,14 @@ class ForwardingResource : public DeviceMemoryResource {
     ResourceResult<void> forget(const BlockId& block) override { return inner_->forget(block); }
     void forget_context(ContextId context) override { inner_->forget_context(context); }
 
+    void context_ending(ContextId context) override { inner_->context_ending(context); }
+
     int device_ordinal() const override { return inner_->device_ordinal(); }
     std::size_t bytes_outstanding() const override { return inner_->bytes_outstanding(); }
     void reap_pending() override { inner_->reap_pending(); }
     void await_pending() override { inner_->await_pending(); }
     AsyncCudaResource* pooled() override { return inner_->pooled(); }
+    void check_all() override { inner_->check_all(); }
 
     bool supports_block_use_tracking() const override {
         return inner_->supports_block_use_tracking();
