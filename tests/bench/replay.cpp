@@ -186,10 +186,8 @@ void run(const std::string& name, const char* trace_path, int rounds) {
         throw std::runtime_error("no contender is called " + name);
     }
     play(trace, *contender);  // what is used first is made first
-    std::vector<double> taken;
-    for (int round = 0; round < rounds; ++round) {
-        taken.push_back(play(trace, *contender));
-    }
+    std::vector<double> taken(static_cast<std::size_t>(rounds));
+    std::generate(taken.begin(), taken.end(), [&] { return play(trace, *contender); });
     std::nth_element(taken.begin(), taken.begin() + rounds / 2, taken.end());
     const auto is_allocation = [](const Step& step) { return step.bytes > 0; };
     const auto allocations = std::count_if(trace.steps.begin(), trace.steps.end(), is_allocation);
