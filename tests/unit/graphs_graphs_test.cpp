@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <thread>
 
 namespace cuward {
 namespace {
@@ -33,7 +34,8 @@ class GraphsTest : public testing::Test {
   protected:
     std::vector<Address> touched(ExecHandle exec = kExec) {
         std::vector<Address> starts;
-        for (const MemoryAccess& access : graphs.launch(exec)->accesses) {
+        const auto launch = graphs.launch(exec);
+        for (const MemoryAccess& access : launch->accesses) {
             starts.push_back(access.range.lo);
         }
         return starts;
@@ -205,6 +207,32 @@ TEST_F(GraphsTest, ALaunchThatChangesNothingIsNotMergedAgain) {
     EXPECT_EQ(graphs.launch(kExec), first);
     graphs.node_enabled(kExec, kFirst, false);
     EXPECT_NE(graphs.launch(kExec), first);
+}
+
+TEST_F(GraphsTest, ThreadsBuildAndLaunchTheirGraphsAtOnce) {
+    build();
+    graphs.instantiated(kGraph, kExec);
+    std::vector<std::thread> threads;
+    for (std::uint64_t id = 1; id <= 4; ++id) {
+        threads.emplace_back([this, id] {
+            const auto capture = static_cast<std::uint32_t>(id);
+            const GraphHandle graph{0x100 + id};
+            const ExecHandle exec{0x200 + id};
+            for (std::uint64_t round = 0; round < 100; ++round) {
+                graphs.captured(capture, NodeHandle{0x1000 * id + round}, work({pointer(id)}));
+                graphs.capture_ended(capture, graph);
+                graphs.instantiated(graph, exec);
+                EXPECT_EQ(touched(exec), std::vector<Address>{id});
+                graphs.node_enabled(kExec, kFirst, round % 2 == 0);
+                EXPECT_EQ(touched().back(), 2U);
+                graphs.destroyed(graph);
+                graphs.destroyed(exec);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
 }
 
 }  // namespace

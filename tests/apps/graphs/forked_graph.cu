@@ -6,14 +6,17 @@
 
 int main() {
     Stream launching, side;
+    Event filled, copied;
     float *data, *out;
     CHECK(cudaMalloc(&data, kBytes));
     CHECK(cudaMalloc(&out, kBytes));  // ALLOC
     const Executable forked(launching, [&] {
         fill<<<kGrid, kThreads, 0, launching>>>(data, kCount, 1.0F);
-        order(launching, side);
+        CHECK(cudaEventRecord(filled, launching));
+        CHECK(cudaStreamWaitEvent(side, filled, 0));
         copy_all<<<kGrid, kThreads, 0, side>>>(data, out, kCount);  // CAPTURED
-        order(side, launching);
+        CHECK(cudaEventRecord(copied, side));
+        CHECK(cudaStreamWaitEvent(launching, copied, 0));
     });
 
     CHECK(cudaGraphLaunch(forked, launching));
