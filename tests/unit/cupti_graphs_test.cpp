@@ -6,6 +6,7 @@
 #include "core/log/log.hpp"
 #include "cupti/driver_params.hpp"
 #include "cupti/watch.hpp"
+#include "tests/unit/scripted_driver.hpp"
 
 namespace cuward::cupti {
 namespace {
@@ -31,14 +32,15 @@ DriverQueries graph_queries() {
     return driver;
 }
 
-class GraphWatchTest : public testing::Test {
+class GraphWatchTest : public ::testing::Test {
   protected:
     static constexpr Address kBlock = 0x700000000000;
     static constexpr Address kOther = 0x700000100000;
     static constexpr std::uint64_t kBytes = 0x10000;
     static constexpr ContextId kContext = 1;
 
-    GraphWatchTest() {
+    explicit GraphWatchTest(const DriverApi& driver = {}, const Settings& settings = {})
+        : session(driver, "", settings) {
         captured_node = nullptr;
         twin_node = nullptr;
         allocate(kBlock);
@@ -161,7 +163,7 @@ class GraphWatchTest : public testing::Test {
     CUstream second = handle<CUstream>(0x2000);
     CUgraph graph = handle<CUgraph>(0x400);
     CUgraphExec exec = handle<CUgraphExec>(0x600);
-    Session session{DriverApi{}, ""};
+    Session session;
     Watch watch{session, graph_queries()};
 };
 
@@ -409,6 +411,63 @@ TEST_F(GraphWatchTest, MemoryOfTheGraphAtAFreedBlocksAddressIsNot) {
     instantiate();
     launch(first);
     EXPECT_EQ(lifetime_errors(), 0U);
+}
+
+struct HasDriver {
+    cuward::testing::ScriptedDriver driver;
+};
+
+class EnforcedGraphTest : protected HasDriver, public GraphWatchTest {
+  protected:
+    EnforcedGraphTest() : GraphWatchTest(driver.api, enforcing()) {}
+
+    static Settings enforcing() {
+        Settings settings;
+        settings.mode = Mode::Enforce;
+        return settings;
+    }
+    std::uint64_t waits() { return session.order().waits(); }
+};
+
+TEST_F(EnforcedGraphTest, ALaunchWaitsForWhatItsNodesNeed) {
+    capture_write();
+    instantiate();
+    write(second);
+    EXPECT_EQ(waits(), 0U);
+    launch(first);
+    EXPECT_EQ(waits(), 1U);
+    launch(first);
+    EXPECT_EQ(waits(), 1U);
+}
+
+TEST_F(EnforcedGraphTest, OtherWorkWaitsForALaunch) {
+    capture_write();
+    instantiate();
+    launch(first);
+    write(second, kOther);
+    EXPECT_EQ(waits(), 0U);
+    write(second);
+    EXPECT_EQ(waits(), 1U);
+}
+
+TEST_F(EnforcedGraphTest, NothingIsQueuedThatTheProgramHasOrdered) {
+    capture_write();
+    instantiate();
+    launch(first);
+    order();
+    launch(second);
+    write(second);
+    EXPECT_EQ(waits(), 0U);
+}
+
+TEST_F(EnforcedGraphTest, NothingIsQueuedInACapture) {
+    write(second);
+    begin_capture(first);
+    driver.take_calls();
+    write(first);
+    EXPECT_EQ(waits(), 0U);
+    EXPECT_TRUE(driver.take_calls().empty());
+    end_capture(first);
 }
 
 }  // namespace
