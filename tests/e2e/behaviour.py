@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from run_apps import source_of  # noqa: E402
 from expectation import read_markers  # noqa: E402
-from tool import Tool, innermost_line  # noqa: E402
+from tool import Tool, innermost_line, with_sanitizer  # noqa: E402
 
 CUWARD = pathlib.Path(os.environ["CUWARD"])
 BUILD = pathlib.Path(os.environ["CUWARD_BUILD"])
@@ -174,7 +174,7 @@ class Errors(Case):
         extra = self.preloaded(CUWARD_CUPTI="/no/such/libcupti.so", CUWARD_SUMMARY="0")
         environment = {**self.tool.environment, **extra, "LD_LIBRARY_PATH": str(libraries)}
         bare = self.tool.bare([APPS / "demo"])
-        watched = self.tool.run([APPS / "demo"], environment)
+        watched = self.tool.run([APPS / "demo"], with_sanitizer(environment))
         self.assertEqual((watched.status, watched.stdout), (bare.status, bare.stdout))
         self.assertIn("CUPTI", self.one_line(watched.stderr))
         report = self.report_of(self.log_files()[0])
@@ -186,7 +186,7 @@ class Surroundings(Case):
     def test_program_without_cuda(self):
         for command in (["/bin/true"], ["/bin/sh", "-c", "echo hello; exit 7"], [sys.executable, "-c", "print(1)"]):
             with self.subTest(command=command):
-                bare = self.tool.bare(command)
+                bare = self.tool.run(command, self.tool.environment)
                 watched = self.tool.bare(command, self.preloaded())
                 self.assertEqual(watched, bare)
                 self.assertEqual(self.log_files(), [])

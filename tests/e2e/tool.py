@@ -16,6 +16,14 @@ class Outcome:
     report: dict | None = None
 
 
+def with_sanitizer(environment):
+    """The environment of a program that is started without the wrapper on sanitized libraries."""
+    if not environment.get("CUWARD_SANITIZER"):
+        return environment
+    preloads = [environment.get("LD_PRELOAD"), environment["CUWARD_SANITIZER"]]
+    return {**environment, "LD_PRELOAD": ":".join(filter(None, preloads))}
+
+
 class Tool:
     """Where cuward and its simulated device are, and the environment they need."""
 
@@ -35,10 +43,7 @@ class Tool:
         if self.device == "sim":
             search = [self.simgpu, environment.get("LD_LIBRARY_PATH", "")]
             environment["LD_LIBRARY_PATH"] = ":".join(part for part in search if part)
-        if environment.get("CUWARD_SANITIZER"):
-            preloads = [environment.get("LD_PRELOAD"), environment["CUWARD_SANITIZER"]]
-            environment["LD_PRELOAD"] = ":".join(filter(None, preloads))
-        return environment
+        return with_sanitizer(environment)
 
     def run(self, command, environment, **options):
         done = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True,
