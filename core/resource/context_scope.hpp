@@ -11,6 +11,10 @@ namespace cuward {
 class ContextScope {
   public:
     ContextScope(const DriverApi& driver, ContextId wanted) : driver_(driver) {
+        if (wanted == 0) {
+            result_ = CUDA_ERROR_INVALID_CONTEXT;
+            return;
+        }
         CUcontext current = nullptr;
         result_ = driver.ctx_get_current(&current);
         if (result_ == CUDA_SUCCESS && reinterpret_cast<ContextId>(current) != wanted) {

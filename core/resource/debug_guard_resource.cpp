@@ -345,6 +345,9 @@ bool DebugGuardResource::settle(HeldBlock& held) {
     CUevent event = std::exchange(held.poisoned, nullptr);
     Check* const check = std::exchange(held.last_check, nullptr);
     const Checker checker = find_checker(held.block.context);
+    if (checker != nullptr) {
+        checker->give_back(event);
+    }
     if (result != CUDA_SUCCESS || checker == nullptr) {
         held.is_poisoned = false;  // the context is broken: nothing more is known of its memory
         return true;
@@ -353,7 +356,6 @@ bool DebugGuardResource::settle(HeldBlock& held) {
         report_edges(held.block, *check);
         checker->give_back(check);
     }
-    checker->give_back(event);
     return true;
 }
 
