@@ -164,10 +164,16 @@ TEST_F(ResourceBudget, ManyThreadsNeverExceedIt) {
     const Watchman& seen = *watchman;
     GlobalDeviceBudget budget(std::move(watchman), account_);
     std::atomic<int> refused{0};
+    constexpr unsigned kThreads = 8;
+    std::atomic<unsigned> started{0};
     std::vector<std::thread> threads;
-    for (unsigned seed = 0; seed < 8; ++seed) {
+    for (unsigned seed = 0; seed < kThreads; ++seed) {
         threads.emplace_back([&, seed] {
             std::vector<DeviceBlock> mine;
+            mine.push_back(*budget.allocate(300, kNoStream, {}));
+            for (++started; started < kThreads;) {
+                std::this_thread::yield();
+            }
             for (unsigned i = 0; i < 3000; ++i) {
                 const StreamId stream = (i + seed) % 2 == 0 ? kNoStream : kA;
                 const auto block = budget.allocate(100 + (i * 7 + seed) % 900, stream, {});
@@ -176,7 +182,7 @@ TEST_F(ResourceBudget, ManyThreadsNeverExceedIt) {
                 } else {
                     ++refused;
                 }
-                if (!block || mine.size() == 3) {
+                if (!block || mine.size() == 5) {
                     for (const DeviceBlock& one : mine) {
                         EXPECT_TRUE(budget.deallocate(one));
                     }

@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "core/resource/async_cuda_resource.hpp"
+#include "core/resource/debug_guard_resource.hpp"
 #include "core/resource/direct_cuda_resource.hpp"
 #include "core/resource/global_device_budget.hpp"
 #include "core/resource/logging_resource.hpp"
+#include "core/resource/resource_stack.hpp"
 #include "tests/unit/resource_fixture.hpp"
 #include "tests/unit/scripted_driver.hpp"
 
@@ -39,10 +41,24 @@ class CountingLog final : public ResourceLog {
     std::map<MemoryOperationKind, int> counts_;
 };
 
+/// A guard that finds nothing has nothing to tell.
+class NoReports final : public GuardReports {
+  public:
+    bool is_capturing() override { return false; }
+    void written_out_of_bounds(const BlockId& /*block*/, Address /*first_bad*/) override {
+        ADD_FAILURE() << "out of bounds";
+    }
+    void written_after_free(const BlockId& /*block*/, Address /*first_bad*/) override {
+        ADD_FAILURE() << "use after free";
+    }
+    void note(std::string_view /*line*/) override {}
+};
+
 /// What a stack stands on.
 struct Ground {
     ScriptedDriver driver;
     CountingLog log;
+    NoReports reports;
     BudgetAccount account{std::uint64_t{1} << 40};
 };
 
@@ -63,6 +79,17 @@ struct Async {
 };
 
 template <typename Inner>
+struct Guarded {
+    static std::string name() { return "guarded_" + Inner::name(); }
+    static Resource make(Ground& ground) {
+        // So little that blocks are released and held back in turn.
+        const GuardOptions options{.quarantine_bytes = 50'000};
+        return std::make_unique<DebugGuardResource>(
+            Inner::make(ground), CudaDevice(ground.driver.api), options, ground.reports);
+    }
+};
+
+template <typename Inner>
 struct Logged {
     static std::string name() { return "logged_" + Inner::name(); }
     static Resource make(Ground& ground) {
@@ -78,8 +105,23 @@ struct Budgeted {
     }
 };
 
-using Stacks = ::testing::Types<Direct, Async, Logged<Direct>, Budgeted<Direct>,
-                                Logged<Budgeted<Direct>>, Logged<Budgeted<Async>>>;
+/// As the settings have it made.
+struct Everything {
+    static std::string name() { return "everything"; }
+    static Resource make(Ground& ground) {
+        Settings settings;
+        settings.backend = Backend::Async;
+        settings.guard = true;
+        settings.quarantine_bytes = 50'000;
+        settings.log_memory = true;
+        return make_resource_stack(CudaDevice(ground.driver.api), kDevice, settings,
+                                   &ground.account, ground.log, ground.reports);
+    }
+};
+
+using Stacks = ::testing::Types<Direct, Async, Guarded<Direct>, Guarded<Async>, Logged<Direct>,
+                                Budgeted<Direct>, Logged<Budgeted<Direct>>, Logged<Budgeted<Async>>,
+                                Everything>;
 
 struct StackName {
     template <typename Stack>
@@ -171,6 +213,8 @@ class ResourceSuiteTest : public ::testing::Test {
         EXPECT_EQ(driver().live_events(), 0U);
         EXPECT_EQ(driver().live_streams(), 0U);
         EXPECT_EQ(driver().live_pools(), 0U);
+        EXPECT_EQ(driver().live_modules(), 0U);
+        EXPECT_EQ(driver().live_host_memory(), 0U);
         EXPECT_EQ(driver().violations(), 0);
     }
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "tests/unit/scripted_driver.hpp"
@@ -114,6 +115,7 @@ struct ScriptedFunctions {
     static CUresult CUDAAPI ctx_push_current(CUcontext context) {
         const auto id = reinterpret_cast<ContextId>(context);
         return call("cuCtxPushCurrent", name_of(id), [&](ScriptedDriver& driver) {
+            driver.expect(id != 0);
             driver.pushed_.push_back(id);
             return CUDA_SUCCESS;
         });
@@ -123,6 +125,63 @@ struct ScriptedFunctions {
             driver.expect(!driver.pushed_.empty());
             *context = reinterpret_cast<CUcontext>(driver.pushed_.back());
             driver.pushed_.pop_back();
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI ctx_synchronize() {
+        return call("cuCtxSynchronize", "", [&](ScriptedDriver&) { return CUDA_SUCCESS; });
+    }
+    static CUresult CUDAAPI mem_host_alloc(void** memory, std::size_t bytes, unsigned /*flags*/) {
+        return call("cuMemHostAlloc", format("%zu", bytes), [&](ScriptedDriver& driver) {
+            *memory = std::malloc(bytes);  // NOLINT(cppcoreguidelines-no-malloc)
+            driver.host_memory_[*memory] = driver.current();
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI mem_free_host(void* memory) {
+        return call("cuMemFreeHost", "", [&](ScriptedDriver& driver) {
+            driver.expect(driver.host_memory_.erase(memory) == 1);
+            std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI memset_d8_async(CUdeviceptr address, unsigned char value,
+                                            std::size_t bytes, CUstream stream) {
+        return call(
+            "cuMemsetD8Async",
+            name_of(Address{address}) + format(", %d, %zu, ", value, bytes) + name_of(stream),
+            [&](ScriptedDriver&) { return CUDA_SUCCESS; });
+    }
+    static CUresult CUDAAPI module_load_data(CUmodule* module, const void* /*image*/) {
+        return call("cuModuleLoadData", "", [&](ScriptedDriver& driver) {
+            *module = reinterpret_cast<CUmodule>(++driver.last_module_);
+            driver.modules_[driver.last_module_] = driver.current();
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI module_get_function(CUfunction* function, CUmodule module,
+                                                const char* name) {
+        return call("cuModuleGetFunction", name, [&](ScriptedDriver& driver) {
+            driver.expect(driver.modules_.contains(key(module)));
+            *function = reinterpret_cast<CUfunction>(module);
+            return CUDA_SUCCESS;
+        });
+    }
+    static CUresult CUDAAPI module_unload(CUmodule module) {
+        return call("cuModuleUnload", "", [&](ScriptedDriver& driver) {
+            driver.expect(driver.modules_.erase(key(module)) == 1);
+            return CUDA_SUCCESS;
+        });
+    }
+    /// Kernels do nothing.
+    static CUresult CUDAAPI launch_kernel(CUfunction function, unsigned /*grid_x*/,
+                                          unsigned /*grid_y*/, unsigned /*grid_z*/,
+                                          unsigned /*block_x*/, unsigned /*block_y*/,
+                                          unsigned /*block_z*/, unsigned /*shared_bytes*/,
+                                          CUstream stream, void** /*parameters*/,
+                                          void** /*extra*/) {
+        return call("cuLaunchKernel", name_of(stream), [&](ScriptedDriver& driver) {
+            driver.expect(driver.modules_.contains(key(function)));
             return CUDA_SUCCESS;
         });
     }
@@ -281,6 +340,7 @@ ScriptedDriver::ScriptedDriver()
           .ctx_get_current = &ScriptedFunctions::ctx_get_current,
           .ctx_push_current = &ScriptedFunctions::ctx_push_current,
           .ctx_pop_current = &ScriptedFunctions::ctx_pop_current,
+          .ctx_synchronize = &ScriptedFunctions::ctx_synchronize,
           .stream_get_ctx = &ScriptedFunctions::stream_get_ctx,
           .stream_create = &ScriptedFunctions::stream_create,
           .stream_destroy = &ScriptedFunctions::stream_destroy,
@@ -292,6 +352,13 @@ ScriptedDriver::ScriptedDriver()
           .event_destroy = &ScriptedFunctions::event_destroy,
           .mem_alloc = &ScriptedFunctions::mem_alloc,
           .mem_free = &ScriptedFunctions::mem_free,
+          .mem_host_alloc = &ScriptedFunctions::mem_host_alloc,
+          .mem_free_host = &ScriptedFunctions::mem_free_host,
+          .memset_d8_async = &ScriptedFunctions::memset_d8_async,
+          .module_load_data = &ScriptedFunctions::module_load_data,
+          .module_get_function = &ScriptedFunctions::module_get_function,
+          .module_unload = &ScriptedFunctions::module_unload,
+          .launch_kernel = &ScriptedFunctions::launch_kernel,
           .mem_alloc_async = &ScriptedFunctions::mem_alloc_async,
           .mem_free_async = &ScriptedFunctions::mem_free_async,
           .mem_pool_create = &ScriptedFunctions::mem_pool_create,
@@ -357,6 +424,7 @@ void ScriptedDriver::fail_call(int nth, CUresult result) {
 
 bool ScriptedDriver::cancel_failure() {
     const std::lock_guard lock(mutex_);
+    failing_.clear();
     return std::exchange(calls_until_failure_, 0) > 0;
 }
 
@@ -400,6 +468,14 @@ void ScriptedDriver::lose_context(ContextId context) {
     const auto is_its_own = [&](const auto& entry) { return entry.second == context; };
     std::erase_if(events_, is_its_own);
     std::erase_if(streams_, is_its_own);
+    std::erase_if(modules_, is_its_own);
+    std::erase_if(host_memory_, [&](const auto& entry) {
+        const bool ends = entry.second == context;
+        if (ends) {
+            std::free(entry.first);  // NOLINT(cppcoreguidelines-no-malloc)
+        }
+        return ends;
+    });
     std::erase_if(allocations_, [&](const auto& entry) {
         return entry.second.context == context && !entry.second.in_pool;
     });
@@ -428,6 +504,16 @@ std::size_t ScriptedDriver::live_streams() const {
 std::size_t ScriptedDriver::live_pools() const {
     const std::lock_guard lock(mutex_);
     return pools_.size();
+}
+
+std::size_t ScriptedDriver::live_modules() const {
+    const std::lock_guard lock(mutex_);
+    return modules_.size();
+}
+
+std::size_t ScriptedDriver::live_host_memory() const {
+    const std::lock_guard lock(mutex_);
+    return host_memory_.size();
 }
 
 std::size_t ScriptedDriver::live_events() const {

@@ -36,7 +36,7 @@ class ScriptedDriver {
 
     /// The `nth` call from now fails, or the next call of one function.
     void fail_call(int nth, CUresult result = CUDA_ERROR_UNKNOWN);
-    /// Whether a failure ordered by fail_call was still to come; it no longer is.
+    /// Whether a failure ordered by fail_call was still to come; none is any longer.
     bool cancel_failure();
     void fail_next(const std::string& function, CUresult result);
 
@@ -65,6 +65,8 @@ class ScriptedDriver {
     std::size_t live_events() const;
     std::size_t live_streams() const;
     std::size_t live_pools() const;
+    std::size_t live_modules() const;
+    std::size_t live_host_memory() const;
     int violations() const { return violations_; }
 
   private:
@@ -94,6 +96,9 @@ class ScriptedDriver {
     std::map<std::uintptr_t, std::size_t> queued_frees_;  ///< bytes for the pool, by stream
     std::map<std::uintptr_t, ContextId> streams_;
     std::set<std::uintptr_t> pools_;
+    std::map<std::uintptr_t, ContextId> modules_;
+    std::map<void*, ContextId> host_memory_;
+    std::uintptr_t last_module_ = 0;
     std::uintptr_t last_stream_ = 500;
     std::uintptr_t last_pool_ = 0;
     std::map<std::uintptr_t, ContextId> events_;
