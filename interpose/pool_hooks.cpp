@@ -3,6 +3,7 @@
 
 #include "core/log/log.hpp"
 #include "interpose/driver_library.hpp"
+#include "interpose/guarded_memory.hpp"
 #include "interpose/pool_memory.hpp"
 
 namespace cuward {
@@ -52,6 +53,22 @@ void say_why_not_shared() {
     }
 }
 
+/// Another process would find the block's front edge where it expects the block.
+bool starts_behind_an_edge(CUdeviceptr ptr) noexcept {
+    Tool* const tool = watching();
+    if (tool == nullptr || !tool->session.settings().guard_front || !find_guarded(ptr)) {
+        return false;
+    }
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true)) {
+        guarded([] {
+            say("cudaIpcGetMemHandle: memory with a guarded front cannot be shared with other "
+                "processes; set CUWARD_GUARD_FRONT=0 to guard its end alone");
+        });
+    }
+    return true;
+}
+
 }  // namespace
 }  // namespace cuward
 
@@ -59,6 +76,10 @@ CUresult hook_cuPointerGetAttribute(void* data, CUpointer_attribute attribute, C
     using namespace cuward;
     const CUresult result = real<Hook::cuPointerGetAttribute_>()(data, attribute, ptr);
     for_pool_memory(result, ptr, [&](ContextId context) { correct(context, attribute, data); });
+    const auto block = result == CUDA_SUCCESS ? find_guarded(ptr) : std::nullopt;
+    if (block) {
+        correct_range(*block, attribute, data);
+    }
     return result;
 }
 
@@ -71,11 +92,18 @@ CUresult hook_cuPointerGetAttributes(unsigned int count, CUpointer_attribute* at
             correct(context, attributes[i], data[i]);
         }
     });
+    const auto block = result == CUDA_SUCCESS ? find_guarded(ptr) : std::nullopt;
+    for (unsigned int i = 0; block && i < count; ++i) {
+        correct_range(*block, attributes[i], data[i]);
+    }
     return result;
 }
 
 CUresult hook_cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr ptr) {
     using namespace cuward;
+    if (starts_behind_an_edge(ptr)) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     const CUresult result = real<Hook::cuIpcGetMemHandle_>()(handle, ptr);
     if (Tool* const tool = pooling()) {
         guarded([&] {
