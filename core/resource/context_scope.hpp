@@ -15,6 +15,10 @@ class ContextScope {
             result_ = CUDA_ERROR_INVALID_CONTEXT;
             return;
         }
+        if (wanted == 0) {
+            result_ = CUDA_ERROR_INVALID_CONTEXT;
+            return;
+        }
         CUcontext current = nullptr;
         result_ = driver.ctx_get_current(&current);
         if (result_ == CUDA_SUCCESS && reinterpret_cast<ContextId>(current) != wanted) {

@@ -65,6 +65,9 @@ DebugGuardResource::DebugGuardResource(std::unique_ptr<DeviceMemoryResource> inn
 
 DebugGuardResource::~DebugGuardResource() {
     release_everything();
+    for (const GuardedBlock& block : live_.all()) {
+        drop_event(block);
+    }
     for (const auto& [context, checker] : checkers_) {
         const ContextScope scope(driver(), context);
         checker->destroy();

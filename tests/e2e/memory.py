@@ -92,5 +92,39 @@ class MemoryLog(Case):
         self.assertNotIn('"r":"memory"', self.log_files()[0].read_text())
 
 
+
+class Guard(Case):
+    def guarded(self, app, **extra):
+        return self.tool.check([APPS / app], ["--backend", "guard", "--leak-check", "no"], extra=extra)
+
+    def test_guard_checks_when_told(self):
+        """A program that leaves without an end is checked at its synchronizations, if that is asked for."""
+        outcome = self.guarded("past_end_then_quick_exit")
+        self.assertEqual((outcome.stdout, outcome.report["findings"]), ("done\n", []))
+        outcome = self.guarded("past_end_then_quick_exit", CUWARD_GUARD_CHECK="sync")
+        finding, = outcome.report["findings"]
+        self.assertEqual((outcome.stdout, finding["kind"], finding["found_by"]), ("done\n", "out-of-bounds", "canary"))
+        self.assertEqual(finding["offset"], 1 << 16)
+        markers = read_markers(source_of("past_end_then_quick_exit"))
+        self.assertEqual(innermost_line(finding["accesses"][0]["stack"]),
+                         ("past_end_then_quick_exit.cu", markers["USE"]))
+
+    def test_guard_without_its_kernel(self):
+        """Where the checking kernel cannot be loaded, one line says so and the program runs on."""
+        outcome = self.guarded("kernel_byte_past_end", SIMGPU_FAIL="cuModuleLoadData:*=209")
+        self.assertEqual((outcome.status, outcome.stdout, outcome.report["findings"]), (0, "done\n", []))
+        self.assertEqual(outcome.stderr.count("not checked"), 2, "when it happens and in the report")
+
+    def test_guard_under_failures(self):
+        """Whatever call of the driver's fails, the program sees what it would see without the guard."""
+        for function in ("cuStreamCreate", "cuMemHostAlloc", "cuMemsetD8Async", "cuLaunchKernel", "cuEventRecord"):
+            for nth in (1, 2, 3):
+                rule = f"{function}:{nth}=2"
+                with self.subTest(rule=rule):
+                    outcome = self.tool.check([APPS / "million_blocks", "20"], ["--backend", "guard"],
+                                              extra={"SIMGPU_FAIL": rule})
+                    self.assertEqual(outcome.status, 0, outcome.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
+#include "core/resource/guard/region.hpp"
 #include "tests/unit/scripted_driver.hpp"
 
 namespace cuward::testing {
@@ -75,7 +77,8 @@ struct ScriptedFunctions {
         if (freed.empty()) {
             return CUDA_ERROR_INVALID_VALUE;
         }
-        const auto [bytes, in_pool, context] = freed.mapped();
+        const std::size_t bytes = freed.mapped().bytes;
+        const bool in_pool = freed.mapped().in_pool;
         std::size_t& to = !in_pool            ? driver.free_bytes_
                           : stream == nullptr ? driver.pool_unused_
                                               : driver.queued_frees_[key(stream)];
@@ -129,7 +132,12 @@ struct ScriptedFunctions {
         });
     }
     static CUresult CUDAAPI ctx_synchronize() {
-        return call("cuCtxSynchronize", "", [&](ScriptedDriver&) { return CUDA_SUCCESS; });
+        return call("cuCtxSynchronize", "", [](ScriptedDriver& driver) {
+            for (const auto& [event, context] : driver.events_) {
+                driver.complete_.insert(event);
+            }
+            return CUDA_SUCCESS;
+        });
     }
     static CUresult CUDAAPI mem_host_alloc(void** memory, std::size_t bytes, unsigned /*flags*/) {
         return call("cuMemHostAlloc", format("%zu", bytes), [&](ScriptedDriver& driver) {
@@ -150,7 +158,27 @@ struct ScriptedFunctions {
         return call(
             "cuMemsetD8Async",
             name_of(Address{address}) + format(", %d, %zu, ", value, bytes) + name_of(stream),
-            [&](ScriptedDriver&) { return CUDA_SUCCESS; });
+            [&](ScriptedDriver& driver) {
+                set(driver, address, bytes, value);
+                return CUDA_SUCCESS;
+            });
+    }
+    static void set(ScriptedDriver& driver, Address address, std::size_t bytes,
+                    unsigned char value) {
+        ScriptedDriver::Memory* const memory = driver.memory_around(address, bytes);
+        driver.expect(memory != nullptr);
+        if (memory == nullptr) {
+            return;
+        }
+        auto& contents = memory->contents;
+        const unsigned char after = byte_of(*memory, address + bytes);
+        contents.erase(contents.lower_bound(address), contents.lower_bound(address + bytes));
+        contents[address] = value;
+        contents.try_emplace(address + bytes, after);
+    }
+    static unsigned char byte_of(const ScriptedDriver::Memory& memory, Address address) {
+        const auto next = memory.contents.upper_bound(address);
+        return next == memory.contents.begin() ? 0 : std::prev(next)->second;
     }
     static CUresult CUDAAPI module_load_data(CUmodule* module, const void* /*image*/) {
         return call("cuModuleLoadData", "", [&](ScriptedDriver& driver) {
@@ -173,17 +201,38 @@ struct ScriptedFunctions {
             return CUDA_SUCCESS;
         });
     }
-    /// Kernels do nothing.
+    /// The only kernel there is checks regions, at once.
     static CUresult CUDAAPI launch_kernel(CUfunction function, unsigned /*grid_x*/,
                                           unsigned /*grid_y*/, unsigned /*grid_z*/,
                                           unsigned /*block_x*/, unsigned /*block_y*/,
                                           unsigned /*block_z*/, unsigned /*shared_bytes*/,
-                                          CUstream stream, void** /*parameters*/,
-                                          void** /*extra*/) {
-        return call("cuLaunchKernel", name_of(stream), [&](ScriptedDriver& driver) {
-            driver.expect(driver.modules_.contains(key(function)));
-            return CUDA_SUCCESS;
-        });
+                                          CUstream stream, void** parameters, void** /*extra*/) {
+        const auto* regions = *static_cast<const guard::Region**>(parameters[0]);
+        auto* first_bad = *static_cast<std::uint64_t**>(parameters[1]);
+        const auto count = *static_cast<const std::uint32_t*>(parameters[2]);
+        return call("cuLaunchKernel", format("%u regions, ", count) + name_of(stream),
+                    [&](ScriptedDriver& driver) {
+                        driver.expect(driver.modules_.contains(key(function)));
+                        for (std::uint32_t i = 0; i < count; ++i) {
+                            first_bad[i] = std::min(first_bad[i], check(driver, regions[i]));
+                        }
+                        return CUDA_SUCCESS;
+                    });
+    }
+    static std::uint64_t check(ScriptedDriver& driver, const guard::Region& region) {
+        const auto* memory = driver.memory_around(region.address, region.bytes);
+        driver.expect(memory != nullptr);
+        if (memory == nullptr) {
+            return guard::kIntact;
+        }
+        // Only where the contents change can the first wrong byte be.
+        const Address end = region.address + region.bytes;
+        Address at = region.address;
+        while (at < end && byte_of(*memory, at) == region.pattern) {
+            const auto next = memory->contents.upper_bound(at);
+            at = next == memory->contents.end() ? end : next->first;
+        }
+        return at < end ? at - region.address : guard::kIntact;
     }
     static CUresult CUDAAPI stream_get_ctx(CUstream stream, CUcontext* context) {
         return call("cuStreamGetCtx", name_of(stream), [&](const ScriptedDriver& driver) {
@@ -369,6 +418,26 @@ ScriptedDriver::ScriptedDriver()
           .mem_pool_trim_to = &ScriptedFunctions::mem_pool_trim_to,
           .mem_alloc_from_pool_async = &ScriptedFunctions::mem_alloc_from_pool_async} {
     current_driver = this;
+}
+
+ScriptedDriver::Memory* ScriptedDriver::memory_around(Address address, std::size_t bytes) {
+    const auto next = allocations_.upper_bound(address);
+    if (next == allocations_.begin()) {
+        return nullptr;
+    }
+    auto& [start, memory] = *std::prev(next);
+    return address + bytes <= start + memory.bytes ? &memory : nullptr;
+}
+
+unsigned char ScriptedDriver::peek(Address address) const {
+    const std::lock_guard lock(mutex_);
+    const auto next = allocations_.upper_bound(address);
+    return ScriptedFunctions::byte_of(std::prev(next)->second, address);
+}
+
+void ScriptedDriver::poke(Address address, unsigned char value) {
+    const std::lock_guard lock(mutex_);
+    ScriptedFunctions::set(*this, address, 1, value);
 }
 
 ScriptedDriver::~ScriptedDriver() {

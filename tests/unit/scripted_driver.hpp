@@ -67,6 +67,11 @@ class ScriptedDriver {
     std::size_t live_pools() const;
     std::size_t live_modules() const;
     std::size_t live_host_memory() const;
+
+    /// A byte of device memory, as sets of memory have left it; writes it as a kernel would.
+    unsigned char peek(Address address) const;
+    void poke(Address address, unsigned char value);
+
     int violations() const { return violations_; }
 
   private:
@@ -88,7 +93,9 @@ class ScriptedDriver {
         std::size_t bytes;
         bool in_pool;
         ContextId context;
+        std::map<Address, unsigned char> contents{};  ///< from each address on, until the next
     };
+    Memory* memory_around(Address address, std::size_t bytes);
     std::map<Address, Memory> allocations_;
     std::size_t free_bytes_ = ~std::size_t{0};
     std::size_t pool_reserved_ = 0;

@@ -42,6 +42,17 @@ TEST(Settings, GuardGoesOverEitherBackend) {
     EXPECT_EQ(both->backend, Backend::Async);
 }
 
+TEST(Settings, GuardChecksWhenAndWhereItIsTold) {
+    const auto usual = read({{"CUWARD_BACKEND", "guard"}});
+    EXPECT_TRUE(usual->guard_front);
+    EXPECT_FALSE(usual->guard_checks_sync);
+    const auto told = read({{"CUWARD_GUARD_FRONT", "0"}, {"CUWARD_GUARD_CHECK", "sync"}});
+    ASSERT_TRUE(told);
+    EXPECT_FALSE(told->guard_front);
+    EXPECT_TRUE(told->guard_checks_sync);
+    EXPECT_FALSE(read({{"CUWARD_GUARD_CHECK", "often"}}));
+}
+
 TEST(Settings, OneBackendAtATime) {
     const auto settings = read({{"CUWARD_BACKEND", "direct,async"}});
     ASSERT_FALSE(settings);
