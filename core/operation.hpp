@@ -128,7 +128,7 @@ struct PendingFree {
     Clock awaited{};                ///< by a free that waits for the device
     /// Uses that it does not come after and that the tool is to order before it.
     std::vector<UsePoint> missing{};
-    StreamRef stream{};             ///< to free on if it has to wait: that of the allocation
+    StreamRef stream{};             ///< that has to wait for them
     bool is_behind_stream = false;  ///< to be freed there, although the program asked for cuMemFree
     FreeRequest request;
 };

@@ -96,13 +96,9 @@ PendingFree Session::begin_free(const FreeRequest& request) {
     if (pending.missing.empty()) {
         return pending;
     }
-    if (request.kind == FreeKind::Async) {
-        order_.repair(pending.missing, request.stream);
-    } else {
-        // cuMemFree does not wait for uses of pool memory, so the block is freed behind them.
-        order_.repair(pending.missing, pending.stream);
-        pending.is_behind_stream = true;
-    }
+    const bool waits = order_.repair(pending);
+    // cuMemFree does not wait for uses of pool memory, so the block is freed behind them.
+    pending.is_behind_stream = waits && request.kind != FreeKind::Async;
     return pending;
 }
 

@@ -95,6 +95,9 @@ void Tracker::stream_created(StreamRef stream, bool blocking, const CallSite& si
 
 void Tracker::stream_destroyed(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
+    if (state_->order.knows(stream)) {
+        std::erase(state_->sealed, state_->slot_of(stream));
+    }
     state_->order.stream_destroyed(stream);
 }
 
@@ -220,7 +223,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
         pending.complete = state_->order.clock(slot);
     }
     if (state_->policy.watches_calls) {
-        state_->under_way.emplace_back(pending.slot, pending.epoch);
+        state_->under_way.push_back({.slot = pending.slot, .epoch = pending.epoch});
     }
     if (operation.accesses.empty()) {
         return;
@@ -300,8 +303,13 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
 }
 
 void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {
-    suspects[{pending.slot, pending.epoch}].push_back(found);
-    if (found.epoch != 0 && is_to_repair(found.seen.verdict)) {
+    Suspect& kept = suspects[{pending.slot, pending.epoch}].emplace_back(found);
+    if (found.epoch == 0) {
+        return;
+    }
+    // What has been repaired before stays a finding, and stays repaired.
+    kept.seen.is_repaired = order.clock(pending.slot).covers(found.earlier, found.epoch);
+    if (!kept.seen.is_repaired && is_to_repair(found.seen.verdict)) {
         add_missing(pending.missing, point_of(found.earlier, found.epoch));
     }
 }
@@ -464,51 +472,76 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     }
     pending.block = block->serial;
     pending.resource_block = block->resource_block;
-    pending.stream = state_->stream_of(*block);
     // Manual, "API synchronization behavior": frees of ordinary memory wait in practice only.
     pending.is_behind_uses = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
     pending.waits_for_device = pending.is_behind_uses && block->free_waits_for_device;
     if (pending.waits_for_device) {
         pending.awaited = state_->order.work_of_context(block->context);
     }
-    state_->check_free_in_order(*block, pending, state_->side_of(request));
-    state_->retired.emplace(pending.block, state_->blocks.remove(*block));
+    std::vector<Suspect> found =
+        state_->check_free_in_order(*block, pending, state_->side_of(request));
+    if (!pending.missing.empty()) {
+        const auto stream = request.kind == FreeKind::Async
+                                ? request.stream
+                                : state_->stream_to_free_on(*block, request.context);
+        pending.stream = stream.value_or(StreamRef{});
+        pending.missing.resize(stream ? pending.missing.size() : 0);
+    }
+    state_->retired.emplace(pending.block, RetiredBlock{.block = state_->blocks.remove(*block),
+                                                        .suspects = std::move(found)});
     return pending;
 }
 
-void Tracker::State::check_free_in_order(const TrackedBlock& block, PendingFree& pending,
-                                         const Side& freed) {
+std::vector<Suspect> Tracker::State::check_free_in_order(const TrackedBlock& block,
+                                                         PendingFree& pending, const Side& freed) {
+    std::vector<Suspect> found;
     const auto report = [&](FindingKind kind, const PastAccess& use) {
-        const bool is_repaired =
-            kind == FindingKind::FreedInFlight && is_to_repair(certainty_of(use));
-        if (is_repaired) {
-            add_missing(pending.missing, point_of(use.slot, use.epoch));
+        found.push_back({.seen = {.kind = kind,
+                                  .verdict = certainty_of(use),
+                                  .block = block.serial,
+                                  .block_start = block.ptr,
+                                  .block_bytes = block.bytes,
+                                  .ptr = use.range.lo,
+                                  .sides = {Side::of(use), freed}},
+                         .earlier = use.slot,
+                         .epoch = use.epoch});
+    };
+    const auto report_in_flight = [&](const Clock& complete) {
+        block.history.for_each_outstanding(complete.known, [&](const PastAccess& use) {
+            report(FindingKind::FreedInFlight, use);
+        });
+        mark_repaired(found, complete);
+        for (const Suspect& suspect : found) {
+            if (!suspect.seen.is_repaired && is_to_repair(suspect.seen.verdict)) {
+                add_missing(pending.missing, point_of(suspect.earlier, suspect.epoch));
+            }
         }
-        findings.add({.kind = kind,
-                      .verdict = certainty_of(use),
-                      .block = block.serial,
-                      .block_start = block.ptr,
-                      .block_bytes = block.bytes,
-                      .ptr = use.range.lo,
-                      .sides = {Side::of(use), freed},
-                      .is_repaired = is_repaired});
     };
     const FreeRequest& request = pending.request;
     if (request.kind == FreeKind::Async) {
         const StreamSlot slot = slot_of(request.stream);
         order.next(slot);
-        block.history.for_each_outstanding(order.clock(slot).known, [&](const PastAccess& use) {
-            report(FindingKind::FreedInFlight, use);
-        });
+        report_in_flight(order.clock(slot));
     } else if (!pending.is_behind_uses) {
-        block.history.for_each_outstanding(order.host().known, [&](const PastAccess& use) {
-            report(FindingKind::FreedInFlight, use);
-        });
+        report_in_flight(order.host());
     } else {
         block.history.for_each_outstanding(order.host().documented, [&](const PastAccess& use) {
             report(FindingKind::ReliesOnImplicitSync, use);
         });
     }
+    return found;
+}
+
+/// Where memory of a pool can be freed behind its uses although the program asked for cuMemFree,
+/// which does not wait for them: on the stream of its allocation, or else on the legacy stream.
+std::optional<StreamRef> Tracker::State::stream_to_free_on(const TrackedBlock& block,
+                                                           ContextId current) {
+    const StreamRef own = order.ref(block.slot);
+    if (!is_default(block.slot) && can_record_on(block.slot, own.stream)) {
+        return own;
+    }
+    const StreamRef legacy{.context = current, .stream = kLegacyStream};
+    return can_record_on(slot_of(legacy), kLegacyStream) ? std::optional(legacy) : std::nullopt;
 }
 
 void Tracker::end_free(PendingFree& pending, bool succeeded) {
@@ -520,10 +553,13 @@ void Tracker::end_free(PendingFree& pending, bool succeeded) {
         }
         return;
     }
-    TrackedBlock& block = retired.mapped();
+    TrackedBlock& block = retired.mapped().block;
     if (!succeeded) {
         state_->blocks.add(std::move(block));
         return;
+    }
+    for (const Suspect& suspect : retired.mapped().suspects) {
+        state_->findings.add(suspect.seen);
     }
     if (pending.waits_for_device) {
         state_->order.host_joins_implicitly(pending.awaited);
@@ -617,6 +653,7 @@ Totals Tracker::totals() const {
           FindingKind::DoubleFree, FindingKind::InvalidFree, FindingKind::OutOfBounds}) {
         totals.lifetime_errors += findings.count(kind, Verdict::Likely);
     }
+    totals.repaired = findings.repaired();
     totals.live_blocks = state_->blocks.live();
     totals.live_bytes = state_->live_bytes;
     return totals;

@@ -27,7 +27,7 @@ struct Totals {
     std::uint64_t races = 0;            ///< findings, proven or likely
     std::uint64_t possible_races = 0;   ///< findings
     std::uint64_t lifetime_errors = 0;  ///< findings, proven or likely
-    std::uint64_t repaired = 0;         ///< findings, each time
+    std::uint64_t repaired = 0;         ///< findings, proven or likely, each time
     std::uint64_t live_blocks = 0;
     std::uint64_t live_bytes = 0;
 };
@@ -92,14 +92,16 @@ class Tracker {
     /// Whether `later`, or the host if it is that, comes after `earlier` by the program's own doing
     /// or by an earlier repair.
     bool comes_after(const UsePoint& earlier, const UsePoint& later) const;
-    /// Waits until the calls that queue `earlier` have returned, but not for long: the driver may
-    /// hold one back. Gives whether an event recorded on its stream now would be behind it.
-    bool can_record_behind(const UsePoint& earlier);
-    /// `later` has been made to wait for `earlier`: by an event recorded just now, or by one
-    /// recorded right behind it.
-    void waits(const UsePoint& later, const UsePoint& earlier, bool recorded_now);
-    /// The hazards between an operation and the stream of `earlier` are repaired.
-    void repaired(PendingOperation& pending, const UsePoint& earlier);
+    class Recording;
+    /// A stream is about to be destroyed or captured: no Recording begins on it, and those that
+    /// live are waited for, though not for long. Ends with its destruction or unseal.
+    void seal(StreamRef stream);
+    void unseal(StreamRef stream);
+    /// `later` has been made to wait for `earlier`.
+    void waits(const UsePoint& later, const UsePoint& earlier);
+    /// All that can be repaired before an operation or a free has been.
+    void repaired(PendingOperation& pending);
+    void repaired(const PendingFree& pending);
     /// Of every stream the work queued last, unless the host knows it complete.
     std::vector<UsePoint> unfinished() const;
     /// Whether a stream that waits for the event becomes part of a capture.
@@ -138,6 +140,24 @@ class Tracker {
   private:
     struct State;
     std::unique_ptr<State> state_;
+};
+
+/// While it lives an event may be recorded behind `earlier`. Waits first until the calls that queue
+/// it have returned, but not for long: the driver may hold one back.
+class Tracker::Recording {
+  public:
+    Recording(Tracker& tracker, const UsePoint& earlier);
+    ~Recording();
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    /// What an event would be behind; none if it must not be recorded: the stream has ended, is
+    /// captured or takes part in a capture.
+    const std::optional<UsePoint>& work() const { return work_; }
+
+  private:
+    State& state_;
+    std::optional<UsePoint> work_;
 };
 
 }  // namespace cuward

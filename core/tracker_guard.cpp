@@ -60,9 +60,9 @@ void Tracker::written_out_of_bounds(const BlockId& id, Address first_bad) {
         report(*live, live->place);
         return;
     }
-    for (const auto& [serial, block] : state_->retired) {
-        if (block.resource_block == id) {
-            report(block, block.place);
+    for (const auto& [serial, free] : state_->retired) {
+        if (free.block.resource_block == id) {
+            report(free.block, free.block.place);
             return;
         }
     }

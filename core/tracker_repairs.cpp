@@ -21,28 +21,62 @@ UsePoint Tracker::State::point_of(StreamSlot slot, Epoch epoch) const {
     return {.stream = ref.stream, .context = ref.context, .lane = slot, .position = epoch};
 }
 
-StreamRef Tracker::State::stream_of(const TrackedBlock& block) const {
-    const bool is_there = block.epoch != 0 && !order.has_ended(block.slot);
-    return is_there ? order.ref(block.slot) : StreamRef{.context = block.context};
+/// The default streams: their handles mean another stream in every context or thread, and they take
+/// part in the capture of a blocking stream, which they break.
+bool Tracker::State::is_default(StreamSlot slot) const {
+    return order.kind(slot) == StreamKind::Legacy || order.kind(slot) == StreamKind::PerThread;
 }
 
 Epoch Tracker::State::last_queued(StreamSlot slot) const {
     Epoch last = order.last(slot);
-    for (const auto& [of_slot, epoch] : under_way) {
-        if (of_slot == slot) {
-            last = std::min(last, epoch - 1);
+    for (const CallUnderWay& call : under_way) {
+        if (call.slot == slot) {
+            last = std::min(last, call.epoch - 1);
         }
     }
     return last;
 }
 
 void Tracker::State::call_returned(StreamSlot slot, Epoch epoch) {
-    const auto call = std::find(under_way.begin(), under_way.end(), std::pair{slot, epoch});
+    const auto call = std::find_if(
+        under_way.begin(), under_way.end(),
+        [&](const CallUnderWay& other) { return other.slot == slot && other.epoch == epoch; });
     if (call != under_way.end()) {
         *call = under_way.back();
         under_way.pop_back();
-        returned.notify_all();
+        changed.notify_all();
     }
+}
+
+/// Waits until the calls that queue `epoch` and what is before it have returned, or one of them
+/// turns out to be held back: that one is not waited for again.
+bool Tracker::State::wait_until_queued(std::unique_lock<std::mutex>& lock, StreamSlot slot,
+                                       Epoch epoch) {
+    const auto delays = [&](const CallUnderWay& call) {
+        return call.slot == slot && call.epoch <= epoch;
+    };
+    const auto is_decided = [&] {
+        return last_queued(slot) >= epoch ||
+               std::any_of(under_way.begin(), under_way.end(), [&](const CallUnderWay& call) {
+                   return delays(call) && call.is_held_back;
+               });
+    };
+    if (!changed.wait_for(lock, kPatience, is_decided)) {
+        for (CallUnderWay& call : under_way) {
+            call.is_held_back = call.is_held_back || delays(call);
+        }
+    }
+    return last_queued(slot) >= epoch;
+}
+
+bool Tracker::State::can_record_on(StreamSlot slot, StreamId handle) const {
+    // The slot of a stream that has been destroyed may serve another by now.
+    const bool is_there = !order.has_ended(slot) && order.ref(slot).stream == handle;
+    const bool is_captured =
+        order.is_capturing(slot) || (is_default(slot) && order.is_anything_capturing());
+    const bool is_sealed = std::find(sealed.begin(), sealed.end(), slot) != sealed.end() ||
+                           (is_default(slot) && !sealed.empty());
+    return is_there && !is_captured && !is_sealed;
 }
 
 std::optional<UsePoint> Tracker::point(StreamRef stream) {
@@ -59,49 +93,84 @@ std::optional<UsePoint> Tracker::point(StreamRef stream) {
 
 bool Tracker::comes_after(const UsePoint& earlier, const UsePoint& later) const {
     const std::lock_guard lock(state_->mutex);
-    const bool is_host = later.stream == kNoStream;
-    const Clock& clock = is_host ? state_->order.host() : state_->order.clock(slot_of(later));
-    return clock.known[slot_of(earlier)] >= earlier.position;
+    const auto covered_by = [&](const Clock& clock) {
+        return clock.covers(slot_of(earlier), earlier.position);
+    };
+    // What a stream does next comes after all that the host knows, whether or not its clock has
+    // been told already.
+    return covered_by(state_->order.host()) ||
+           (later.stream != kNoStream && covered_by(state_->order.clock(slot_of(later))));
 }
 
-bool Tracker::can_record_behind(const UsePoint& earlier) {
-    std::unique_lock lock(state_->mutex);
+Tracker::Recording::Recording(Tracker& tracker, const UsePoint& earlier) : state_(*tracker.state_) {
+    std::unique_lock lock(state_.mutex);
     const StreamSlot slot = slot_of(earlier);
-    const bool is_queued = state_->returned.wait_for(
-        lock, kPatience, [&] { return state_->last_queued(slot) >= earlier.position; });
-    const Order& order = state_->order;
-    // The legacy stream takes part in the capture of any blocking stream, and breaks it.
-    // An event behind a per-thread stream is recorded there.
-    const bool is_default =
-        order.kind(slot) == StreamKind::Legacy || order.kind(slot) == StreamKind::PerThread;
-    const bool is_captured =
-        order.is_capturing(slot) || (is_default && order.is_anything_capturing());
-    return is_queued && !is_captured && !order.has_ended(slot);
-}
-
-void Tracker::waits(const UsePoint& later, const UsePoint& earlier, bool recorded_now) {
-    const std::lock_guard lock(state_->mutex);
-    const StreamSlot slot = slot_of(earlier);
-    if (recorded_now) {
-        state_->order.wait_for_stream(slot_of(later), slot, state_->last_queued(slot));
-    } else {
-        state_->order.wait_for_epoch(slot_of(later), slot, earlier.position);
-    }
-}
-
-void Tracker::repaired(PendingOperation& pending, const UsePoint& earlier) {
-    const std::lock_guard lock(state_->mutex);
-    if (pending.teaches_host()) {
-        pending.complete = state_->order.clock(pending.slot);
-    }
-    const auto found = state_->suspects.find({pending.slot, pending.epoch});
-    if (found == state_->suspects.end()) {
+    if (!state_.wait_until_queued(lock, slot, earlier.position) ||
+        !state_.can_record_on(slot, earlier.stream)) {
         return;
     }
-    for (Suspect& suspect : found->second) {
-        const bool is_covered = suspect.epoch != 0 && suspect.earlier == slot_of(earlier) &&
-                                suspect.epoch <= earlier.position;
-        suspect.seen.is_repaired = suspect.seen.is_repaired || is_covered;
+    work_ = state_.point_of(slot, state_.last_queued(slot));
+    state_.recordings.push_back(slot);
+}
+
+Tracker::Recording::~Recording() {
+    if (!work_) {
+        return;
+    }
+    const std::lock_guard lock(state_.mutex);
+    state_.recordings.erase(
+        std::find(state_.recordings.begin(), state_.recordings.end(), slot_of(*work_)));
+    state_.changed.notify_all();
+}
+
+void Tracker::seal(StreamRef stream) {
+    std::unique_lock lock(state_->mutex);
+    if (!state_->order.knows(stream)) {
+        return;
+    }
+    const StreamSlot slot = state_->slot_of(stream);
+    state_->sealed.push_back(slot);
+    state_->changed.wait_for(lock, kPatience, [&] {
+        return std::none_of(
+            state_->recordings.begin(), state_->recordings.end(),
+            [&](StreamSlot recorded) { return recorded == slot || state_->is_default(recorded); });
+    });
+}
+
+void Tracker::unseal(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->order.knows(stream)) {
+        return;
+    }
+    const auto mark =
+        std::find(state_->sealed.begin(), state_->sealed.end(), state_->slot_of(stream));
+    if (mark != state_->sealed.end()) {
+        state_->sealed.erase(mark);
+    }
+}
+
+void Tracker::waits(const UsePoint& later, const UsePoint& earlier) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.repair(slot_of(later), slot_of(earlier), earlier.position);
+}
+
+void Tracker::repaired(PendingOperation& pending) {
+    const std::lock_guard lock(state_->mutex);
+    const Clock& clock = state_->order.clock(pending.slot);
+    if (pending.teaches_host()) {
+        pending.complete.repaired.join(clock.repaired);
+    }
+    const auto found = state_->suspects.find({pending.slot, pending.epoch});
+    if (found != state_->suspects.end()) {
+        mark_repaired(found->second, clock);
+    }
+}
+
+void Tracker::repaired(const PendingFree& pending) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->retired.find(pending.block);
+    if (found != state_->retired.end()) {
+        mark_repaired(found->second.suspects, state_->order.clock(state_->slot_of(pending.stream)));
     }
 }
 
@@ -110,7 +179,7 @@ std::vector<UsePoint> Tracker::unfinished() const {
     std::vector<UsePoint> points;
     const Order& order = state_->order;
     for (StreamSlot slot = 0; slot < order.slots(); ++slot) {
-        if (order.host().known[slot] < order.last(slot)) {
+        if (!order.host().covers(slot, order.last(slot))) {
             points.push_back(state_->point_of(slot, order.last(slot)));
         }
     }

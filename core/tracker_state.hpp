@@ -55,6 +55,26 @@ struct Suspect {
     Epoch epoch = 0;         ///< its operation there; 0: nothing to wait for
 };
 
+inline void mark_repaired(std::vector<Suspect>& suspects, const Clock& clock) {
+    for (Suspect& suspect : suspects) {
+        suspect.seen.is_repaired =
+            suspect.epoch != 0 && clock.covers(suspect.earlier, suspect.epoch);
+    }
+}
+
+/// An operation whose call has not returned.
+struct CallUnderWay {
+    StreamSlot slot = 0;
+    Epoch epoch = 0;
+    bool is_held_back = false;  ///< by the driver, for longer than anybody waits
+};
+
+/// A block whose free is under way, and what has been found in that.
+struct RetiredBlock {
+    TrackedBlock block;
+    std::vector<Suspect> suspects;
+};
+
 /// Adds work to what has to be waited for, of each stream the latest.
 inline void add_missing(std::vector<UsePoint>& missing, const UsePoint& earlier) {
     for (UsePoint& known : missing) {
@@ -92,18 +112,21 @@ struct Tracker::State {
     void report_damage(const Damaged& block, PlaceId allocated, Seen seen);
     void report_unordered(const TrackedBlock& block, const PastAccess& earlier,
                           const PastAccess& later, PendingOperation& pending);
-    void check_free_in_order(const TrackedBlock& block, PendingFree& pending, const Side& freed);
+    std::vector<Suspect> check_free_in_order(const TrackedBlock& block, PendingFree& pending,
+                                             const Side& freed);
+    std::optional<StreamRef> stream_to_free_on(const TrackedBlock& block, ContextId current);
     bool is_to_repair(Verdict verdict) const {
         return policy.from.has_value() && verdict >= *policy.from;
     }
 
-    /// The stream of a stream-ordered allocation, or the legacy stream if that one has ended.
-    StreamRef stream_of(const TrackedBlock& block) const;
     /// The work of a stream up to `epoch`, for whoever waits for it.
     UsePoint point_of(StreamSlot slot, Epoch epoch) const;
     /// The last operation of a stream that its call has certainly queued.
     Epoch last_queued(StreamSlot slot) const;
     void call_returned(StreamSlot slot, Epoch epoch);
+    bool wait_until_queued(std::unique_lock<std::mutex>& lock, StreamSlot slot, Epoch epoch);
+    bool is_default(StreamSlot slot) const;
+    bool can_record_on(StreamSlot slot, StreamId handle) const;
     void report_bad_free(const FreeRequest& request);
     void freed(const TrackedBlock& block, const Side& side, const CallSite& site);
     Side side_of(const FreeRequest& request);
@@ -117,16 +140,17 @@ struct Tracker::State {
     Log& log;
     Order order;
     TrackedBlocks blocks;
-    /// Blocks whose free is under way, by serial number.
-    std::unordered_map<std::uint64_t, TrackedBlock> retired;
+    std::unordered_map<std::uint64_t, RetiredBlock> retired;  ///< by the block's serial number
     Places places;
     Findings findings;
     /// What was found in calls under way: it counts if they succeed.
     std::map<std::pair<StreamSlot, Epoch>, std::vector<Suspect>> suspects;
     /// Operations whose calls have not returned, kept where something is to be repaired: an event
     /// recorded now may not cover them.
-    std::vector<std::pair<StreamSlot, Epoch>> under_way;
-    std::condition_variable returned;
+    std::vector<CallUnderWay> under_way;
+    std::vector<StreamSlot> recordings;  ///< streams on which the tool records an event just now
+    std::vector<StreamSlot> sealed;      ///< streams on which none may be recorded
+    std::condition_variable changed;     ///< one of these three has become shorter
     AddressHull hull;
     std::vector<StreamRecord> streams;
     bool remembers_uses = false;  ///< the last of each block, for findings about guarded memory

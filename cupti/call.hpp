@@ -66,6 +66,7 @@ struct Call {
     std::vector<MemoryAccess> accesses;
 
     /// Kept by whoever tells the tracker, from entry to return.
+    bool loses_stream = false;  ///< `stream` is about to be destroyed or captured
     std::array<Clock, 2> reached;
     std::shared_ptr<const GraphLaunch> launch;
     PendingOperation pending;
@@ -93,6 +94,7 @@ struct Call {
         exec = {};
         operation = {};
         accesses.clear();
+        loses_stream = false;
         pending.active = false;
     }
 };

@@ -66,12 +66,12 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
         case Effect::StreamWaitsEvent:
             meet_stream(call);
             if (tracker_.captures_waiters(call.events[0])) {
-                session_.order().before_loss(call.stream);
+                before_capture(call);
             }
             break;
         case Effect::CaptureBegins:
             meet_stream(call);
-            session_.order().before_loss(call.stream);
+            before_capture(call);
             break;
         case Effect::StreamWaitsUnknown:
         case Effect::EventRecorded:
@@ -100,6 +100,11 @@ void Watch::begin_operation(Call& call) {
     session_.begin(operation, call.pending);
 }
 
+void Watch::before_capture(Call& call) {
+    session_.order().before_loss(call.stream);
+    call.loses_stream = true;
+}
+
 /// A stream made before the tool came, or by a call it does not know, tells its kind itself.
 void Watch::meet_stream(const Call& call) {
     const StreamId stream = call.stream.stream;
@@ -125,6 +130,9 @@ void Watch::leave(Call& call, int result) {
         }
     } else if (result == CUDA_SUCCESS) {
         succeeded(call);
+    }
+    if (call.loses_stream) {
+        session_.order().after_loss(call.stream);
     }
     call.effect = Effect::None;
 }

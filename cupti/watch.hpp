@@ -34,6 +34,7 @@ class Watch {
     };
 
     void begin_operation(Call& call);
+    void before_capture(Call& call);
     void meet_stream(const Call& call);
     void operation_queued(Call& call, bool succeeded);
     void succeeded(Call& call);

@@ -31,9 +31,10 @@ std::string human_size(std::uint64_t bytes) {
 std::string totals_line(const Totals& totals) {
     return counted(totals.races, "race", "races") + ", " +
            counted(totals.possible_races, "possible race", "possible races") + ", " +
-           counted(totals.lifetime_errors, "lifetime error", "lifetime errors") + "; " +
-           counted(totals.live_blocks, "block", "blocks") + " (" + human_size(totals.live_bytes) +
-           ") still allocated at exit";
+           counted(totals.lifetime_errors, "lifetime error", "lifetime errors") +
+           (totals.repaired > 0 ? ", " + std::to_string(totals.repaired) + " repaired" : "") +
+           "; " + counted(totals.live_blocks, "block", "blocks") + " (" +
+           human_size(totals.live_bytes) + ") still allocated at exit";
 }
 
 }  // namespace

@@ -93,34 +93,34 @@ void Findings::add(const Seen& seen) {
         }
         found = findings_.emplace(key, Finding{}).first;
         found->second.id = static_cast<std::uint32_t>(findings_.size());
+    }
+    const bool is_surer = found->second.count == 0 || seen.verdict > found->second.verdict;
+    ++found->second.count;
+    found->second.repaired += seen.is_repaired ? 1 : 0;
+    if (is_surer) {
         found->second.verdict = seen.verdict;
-        write(found->second.id, seen);
-    } else if (seen.verdict > found->second.verdict) {
-        found->second.verdict = seen.verdict;
-        write(found->second.id, seen);
+        write(found->second, seen);
     }
     Finding& finding = found->second;
-    ++finding.count;
-    finding.repaired += seen.is_repaired ? 1 : 0;
     if (std::has_single_bit(finding.count) && finding.count > 1) {
         log_.count(finding.id, finding.count, finding.repaired);
         finding.logged = finding.count;
     }
 }
 
-void Findings::write(std::uint32_t id, const Seen& seen) const {
+void Findings::write(const Finding& finding, const Seen& seen) const {
     std::vector<LoggedAccess> accesses;
     for (const Side& side : seen.sides) {
         accesses.push_back(logged(side, places_, seen));
     }
-    log_.finding({.id = id,
+    log_.finding({.id = finding.id,
                   .kind = name_of(seen.kind),
                   .verdict = name_of(seen.verdict),
                   .hazard = name_of(seen.hazard),
                   .block = seen.block,
                   .ptr = seen.ptr,
                   .accesses = accesses,
-                  .is_repaired = seen.is_repaired,
+                  .repaired = finding.repaired,
                   .found_by = seen.found_by});
 }
 
@@ -141,9 +141,11 @@ std::uint64_t Findings::count(FindingKind kind, Verdict at_least) const {
 }
 
 std::uint64_t Findings::repaired() const {
-    return static_cast<std::uint64_t>(std::count_if(
-        findings_.begin(), findings_.end(),
-        [](const auto& entry) { return entry.second.repaired == entry.second.count; }));
+    return static_cast<std::uint64_t>(
+        std::count_if(findings_.begin(), findings_.end(), [](const auto& entry) {
+            return entry.second.verdict >= Verdict::Likely &&
+                   entry.second.repaired == entry.second.count;
+        }));
 }
 
 std::vector<std::string> Findings::headlines(std::size_t most) const {

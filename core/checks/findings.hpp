@@ -60,7 +60,7 @@ class Findings {
     /// Writes every count that the log does not have yet.
     void write_counts();
 
-    /// How many distinct findings have been repaired every time.
+    /// How many distinct findings, proven or likely, have been repaired every time.
     std::uint64_t repaired() const;
     /// How many distinct findings of a kind have at least this verdict.
     std::uint64_t count(FindingKind kind, Verdict at_least) const;
@@ -90,7 +90,7 @@ class Findings {
         std::uint64_t repaired = 0;
     };
 
-    void write(std::uint32_t id, const Seen& seen) const;
+    void write(const Finding& finding, const Seen& seen) const;
 
     Log& log_;
     const Places& places_;

@@ -302,7 +302,8 @@ void Log::finding(const LoggedFinding& finding) {
         R"({{"r":"finding","id":{},"kind":"{}","verdict":"{}",{}{}"block":{},"ptr":"{:#x}","accesses":[{}],{}"t":{}}})",
         finding.id, finding.kind, finding.verdict, hazard, found_by, finding.block, finding.ptr,
         std::string_view(accesses.data(), accesses.size()),
-        finding.is_repaired ? R"("repaired":1,)" : "", state_->now());
+        finding.repaired > 0 ? fmt::format(R"("repaired":{},)", finding.repaired) : "",
+        state_->now());
 }
 
 void Log::count(std::uint32_t finding, std::uint64_t count, std::uint64_t repaired) {

@@ -47,7 +47,7 @@ struct LoggedFinding {
     std::uint64_t block = 0;
     Address ptr = 0;
     std::span<const LoggedAccess> accesses;
-    bool is_repaired = false;
+    std::uint64_t repaired = 0;  ///< how often by now
     const char* found_by = nullptr;
 };
 

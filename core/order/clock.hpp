@@ -27,11 +27,13 @@ class Timeline {
     std::vector<Epoch> epochs_;
 };
 
-/// What is known by documented edges alone, and what is known when edges that only practice shows
-/// count too (never less).
+/// What is known by documented edges alone, what is known when edges that only practice shows count
+/// too (never less), and what waits of the tool's own add to that. The last is kept apart, so that
+/// the same is found whether or not anything is repaired; it is empty where nothing has been.
 struct Clock {
     Timeline documented;
     Timeline known;
+    Timeline repaired;
 
     void raise(StreamSlot slot, Epoch epoch) {
         documented.raise(slot, epoch);
@@ -41,13 +43,21 @@ struct Clock {
     void lower(StreamSlot slot, Epoch epoch) {
         documented.lower(slot, epoch);
         known.lower(slot, epoch);
+        repaired.lower(slot, epoch);
+    }
+    /// Whether an operation is known to be complete, be it by the tool's doing.
+    bool covers(StreamSlot slot, Epoch epoch) const {
+        return known[slot] >= epoch || repaired[slot] >= epoch;
     }
     bool join(const Clock& other) {
         const bool newer = documented.join(other.documented);
-        return known.join(other.known) || newer;
+        return join_implicit(other) || newer;
     }
-    /// Joins by an edge that is not documented: only what is known grows.
-    bool join_implicit(const Clock& other) { return known.join(other.known); }
+    /// Joins by an edge that is not documented: what is documented stays.
+    bool join_implicit(const Clock& other) {
+        const bool newer = known.join(other.known);
+        return repaired.join(other.repaired) || newer;
+    }
 };
 
 }  // namespace cuward

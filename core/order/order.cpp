@@ -220,17 +220,8 @@ void Order::wait_for_unknown(StreamSlot slot) {
     }
 }
 
-void Order::wait_for_stream(StreamSlot later, StreamSlot earlier, Epoch epoch) {
-    command(earlier);
-    command(later);
-    Clock reached = streams_[earlier].clock;
-    reached.lower(earlier, epoch);
-    streams_[later].clock.join(reached);
-}
-
-void Order::wait_for_epoch(StreamSlot later, StreamSlot earlier, Epoch epoch) {
-    command(later);
-    streams_[later].clock.raise(earlier, epoch);
+void Order::repair(StreamSlot later, StreamSlot earlier, Epoch epoch) {
+    streams_[later].clock.repaired.raise(earlier, epoch);
 }
 
 bool Order::captures_waiters(std::uint64_t event) const {

@@ -47,11 +47,8 @@ class Order {
     void record(std::uint64_t event, StreamSlot slot);
     /// Takes the record issued last; an event never recorded makes nothing wait.
     void wait(StreamSlot slot, std::uint64_t event);
-    /// `later` waits for what is on `earlier` up to its operation `epoch`, by an event that the
-    /// tool has just recorded there.
-    void wait_for_stream(StreamSlot later, StreamSlot earlier, Epoch epoch);
-    /// The same by an event recorded behind `epoch` some time ago.
-    void wait_for_epoch(StreamSlot later, StreamSlot earlier, Epoch epoch);
+    /// The tool has made `later` wait for `earlier` up to its operation `epoch`.
+    void repair(StreamSlot later, StreamSlot earlier, Epoch epoch);
     /// A wait for something that may cover any work queued until now: an implicit edge from all of
     /// it.
     void wait_for_unknown(StreamSlot slot);

@@ -19,6 +19,7 @@ bool is_host(const UsePoint& point) {
 }  // namespace
 
 constinit thread_local PendingOperation* ProgramOrder::current_ = nullptr;
+constinit thread_local UsePoint ProgramOrder::behind_{};
 
 ProgramOrder::ProgramOrder(const DriverApi& driver, Tracker& tracker, const Settings& settings)
     : driver_(driver), tracker_(tracker), settings_(settings), events_(driver), marks_(events_) {}
@@ -53,14 +54,12 @@ bool ProgramOrder::provided(const UsePoint& earlier, const UsePoint& later) {
     if (!is_known(earlier)) {
         return false;
     }
-    if (is_host(later)) {
-        return tracker_.comes_after(earlier, later);
-    }
-    if (!is_known(later)) {
+    if (is_host(later) || !is_known(later)) {
         return tracker_.comes_after(earlier, {.stream = kNoStream});
     }
+    // What cannot be waited for is not the resource's to order either.
     return !is_wanted(earlier, later) || tracker_.comes_after(earlier, later) ||
-           !can_wait_for(earlier);
+           event_behind(earlier) == 0;
 }
 
 /// Whether a missing wait on a stream of the program is to be queued.
@@ -75,8 +74,20 @@ bool ProgramOrder::is_wanted(const UsePoint& earlier, const UsePoint& later) con
                        [&](const UsePoint& missing) { return missing.lane == earlier.lane; });
 }
 
-bool ProgramOrder::can_wait_for(const UsePoint& earlier) {
-    return marks_.behind(earlier) != 0 || tracker_.can_record_behind(earlier);
+std::uint64_t ProgramOrder::event_behind(const UsePoint& use) {
+    if (!is_known(use)) {
+        return 0;
+    }
+    std::optional<StreamMark> mark = marks_.behind(use);
+    if (!mark) {
+        const Tracker::Recording recording(tracker_, use);
+        mark = recording.work() ? marks_.mark(*recording.work()) : std::nullopt;
+    }
+    if (!mark) {
+        return 0;
+    }
+    behind_ = {.lane = use.lane, .position = mark->position};
+    return reinterpret_cast<std::uint64_t>(mark->event.event);
 }
 
 void ProgramOrder::queued(const UsePoint& earlier, const UsePoint& later) {
@@ -84,10 +95,11 @@ void ProgramOrder::queued(const UsePoint& earlier, const UsePoint& later) {
         return;
     }
     ++waits_;
-    tracker_.waits(later, earlier, marks_.behind(earlier) == 0);
-    if (current_ != nullptr && current_->slot == later.lane) {
-        tracker_.repaired(*current_, earlier);
+    UsePoint covered = earlier;
+    if (behind_.lane == earlier.lane) {
+        covered.position = std::max(covered.position, behind_.position);
     }
+    tracker_.waits(later, covered);
 }
 
 void ProgramOrder::for_each_unfinished(const std::function<void(const UsePoint&)>& visit) {
@@ -96,31 +108,39 @@ void ProgramOrder::for_each_unfinished(const std::function<void(const UsePoint&)
     }
 }
 
-void ProgramOrder::repair(const PendingOperation& operation) {
+void ProgramOrder::repair(PendingOperation& operation) {
+    if (operation.missing.empty()) {
+        return;
+    }
     const UsePoint later = point_of(operation);
     for (const UsePoint& earlier : operation.missing) {
         queue(earlier, later);
     }
+    tracker_.repaired(operation);
 }
 
-void ProgramOrder::repair(const std::vector<UsePoint>& missing, StreamRef later) {
-    if (const auto point = tracker_.point(later)) {
-        for (const UsePoint& earlier : missing) {
-            queue(earlier, *point);
-        }
+bool ProgramOrder::repair(const PendingFree& free) {
+    const auto later = tracker_.point(free.stream);
+    const bool waits =
+        later && std::all_of(free.missing.begin(), free.missing.end(),
+                             [&](const UsePoint& use) { return queue(use, *later); });
+    if (waits) {
+        tracker_.repaired(free);
     }
+    return waits;
 }
 
-void ProgramOrder::queue(const UsePoint& earlier, const UsePoint& later) {
-    if (provided(earlier, later)) {
-        return;
+/// Gives whether `later` waits now.
+bool ProgramOrder::queue(const UsePoint& earlier, const UsePoint& later) {
+    if (tracker_.comes_after(earlier, later)) {
+        return true;
     }
     const std::uint64_t event = event_behind(earlier);
-    const CUresult result = event != 0 ? events_.queue_wait(event, later.stream)
-                                       : events_.queue_wait(earlier, later.stream);
-    if (result == CUDA_SUCCESS) {
-        queued(earlier, later);
+    if (event == 0 || events_.queue_wait(event, later.stream) != CUDA_SUCCESS) {
+        return false;
     }
+    queued(earlier, later);
+    return true;
 }
 
 void ProgramOrder::operation_queued(const PendingOperation& operation) {
@@ -129,14 +149,25 @@ void ProgramOrder::operation_queued(const PendingOperation& operation) {
     }
 }
 
+bool ProgramOrder::queues_nothing() const {
+    return settings_.mode == Mode::Check && settings_.backend == Backend::Direct &&
+           !settings_.guard;
+}
+
 void ProgramOrder::before_loss(StreamRef stream) {
-    if (settings_.mode == Mode::Check && settings_.backend == Backend::Direct && !settings_.guard) {
+    if (queues_nothing()) {
         return;
     }
     const auto work = tracker_.point(stream);
-    if (work && !tracker_.comes_after(*work, {.stream = kNoStream}) && marks_.behind(*work) == 0 &&
-        tracker_.can_record_behind(*work)) {
-        marks_.mark(*work);
+    if (work && !tracker_.comes_after(*work, {.stream = kNoStream})) {
+        event_behind(*work);
+    }
+    tracker_.seal(stream);
+}
+
+void ProgramOrder::after_loss(StreamRef stream) {
+    if (!queues_nothing()) {
+        tracker_.unseal(stream);
     }
 }
 

@@ -28,7 +28,8 @@ class ProgramOrder final : public UseOrder {
 
     UsePoint point(StreamId stream) override;
     bool provided(const UsePoint& earlier, const UsePoint& later) override;
-    std::uint64_t event_behind(const UsePoint& use) override { return marks_.behind(use); }
+    /// Records an event if there is none behind this work. 0 if none can be.
+    std::uint64_t event_behind(const UsePoint& use) override;
     void queued(const UsePoint& earlier, const UsePoint& later) override;
     void for_each_unfinished(const std::function<void(const UsePoint&)>& visit) override;
     bool sees_all_work() const override { return sees_work_; }
@@ -45,16 +46,17 @@ class ProgramOrder final : public UseOrder {
     };
 
     /// Queues what is still missing before the current operation, which has been entered.
-    void repair(const PendingOperation& operation);
+    void repair(PendingOperation& operation);
     /// The current operation has been queued.
     void operation_queued(const PendingOperation& operation);
 
-    /// Makes `later` wait for every use that is missing.
-    void repair(const std::vector<UsePoint>& missing, StreamRef later);
+    /// Makes the free's stream wait for every use that is missing, and gives whether it does.
+    bool repair(const PendingFree& free);
 
     /// A stream is about to be destroyed or captured, when no event can be recorded behind its work
-    /// any more.
+    /// any more. A capture's beginning ends with `after_loss`, whether or not it succeeds.
     void before_loss(StreamRef stream);
+    void after_loss(StreamRef stream);
     void forget_context(ContextId context);
 
     /// Nobody tells the tracker of the program's work any more.
@@ -65,11 +67,12 @@ class ProgramOrder final : public UseOrder {
 
   private:
     UsePoint point_of(const PendingOperation& operation) const;
+    bool queues_nothing() const;
     bool is_wanted(const UsePoint& earlier, const UsePoint& later) const;
-    bool can_wait_for(const UsePoint& earlier);
-    void queue(const UsePoint& earlier, const UsePoint& later);
+    bool queue(const UsePoint& earlier, const UsePoint& later);
 
     static constinit thread_local PendingOperation* current_;
+    static constinit thread_local UsePoint behind_;  ///< what the event given last is behind
 
     const DriverApi& driver_;
     Tracker& tracker_;

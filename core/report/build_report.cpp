@@ -76,6 +76,7 @@ class Builder {
 
     void add(const LogModel& log) {
         report_.processes.push_back(process_of(log));
+        add_waits(log.process);
         const Resolver resolver(log, symbolizer_, options_.all_frames);
         for (const LoggedFinding& logged : log.findings) {
             add_finding(log, resolver, logged);
@@ -134,6 +135,12 @@ class Builder {
         finding.hazard = logged.hazard;
         finding.found_by = logged.found_by;
         finding.count = logged.count;
+        finding.repaired = std::min(logged.repaired, logged.count);
+        const bool is_error =
+            finding.verdict != Verdict::Possible && finding.kind != Kind::ReliesOnImplicitSync;
+        if (is_error && finding.repaired == finding.count) {
+            ++report_.summary.repaired;
+        }
         finding.ptr = logged.ptr;
         finding.time = logged.time;
         if (const auto block = log.blocks.find(logged.block); block != log.blocks.end()) {
@@ -143,6 +150,14 @@ class Builder {
             finding.accesses.push_back(resolver.access(access));
         }
         keep(std::move(finding));
+    }
+
+    /// A process that repairs says at its end how many waits that took.
+    void add_waits(const LoggedProcess& process) {
+        std::optional<std::uint64_t>& waits = report_.summary.waits;
+        if (process.mode == "enforce") {
+            waits = waits && process.waits ? std::optional(*waits + *process.waits) : std::nullopt;
+        }
     }
 
     void add_refusal(const Resolver& resolver, const LoggedRefusal& logged) {

@@ -91,6 +91,7 @@ struct LoggedFinding {
     std::vector<LoggedAccess> accesses;
     std::uint64_t time = 0;
     std::uint64_t count = 1;
+    std::uint64_t repaired = 0;
 };
 
 /// Memory of one place of allocation. `api` and `kind` point into LogModel::names.
@@ -129,6 +130,7 @@ struct LoggedProcess {
     std::optional<std::uint64_t> rank;
     std::string time;
     std::string mode;
+    std::optional<std::uint64_t> waits;  ///< queued by the tool; written at the end
     std::uint64_t driver_version = 0;
     std::string cupti;
     bool driver_seen = false;

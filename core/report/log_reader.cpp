@@ -110,7 +110,8 @@ class Reader {
             {"stream", &Reader::take_stream}, {"alloc", &Reader::take_alloc},
             {"free", &Reader::take_free},     {"finding", &Reader::take_finding},
             {"count", &Reader::take_count},   {"note", &Reader::take_note},
-            {"budget", &Reader::take_budget}, {"end", &Reader::take_end}};
+            {"budget", &Reader::take_budget}, {"repairs", &Reader::take_repairs},
+            {"end", &Reader::take_end}};
         const json& name = field(record, "r");
         if (!name.is_string()) {
             return false;
@@ -250,6 +251,7 @@ class Reader {
         finding.found_by = text_or_empty(record, "found_by");
         finding.block = number_or_zero(record, "block");
         finding.ptr = number_or_zero(record, "ptr");
+        finding.repaired = number_or_zero(record, "repaired");
         finding.time = number_or_zero(record, "t");
         const json& accesses = field(record, "accesses");
         if (accesses.is_array()) {
@@ -264,6 +266,7 @@ class Reader {
         // It has become surer: the last record counts.
         LoggedFinding& known = model_.findings[at->second];
         finding.count = known.count;
+        finding.repaired = std::max(finding.repaired, known.repaired);
         known = std::move(finding);
         return true;
     }
@@ -274,9 +277,15 @@ class Reader {
         if (!count || finding == finding_at_.end()) {
             return false;
         }
-        std::uint64_t& known = model_.findings[finding->second].count;
-        known = std::max(known, *count);
+        LoggedFinding& known = model_.findings[finding->second];
+        known.count = std::max(known.count, *count);
+        known.repaired = std::max(known.repaired, number_or_zero(record, "repaired"));
         return true;
+    }
+
+    bool take_repairs(const json& record) {
+        model_.process.waits = number(record, "waits");
+        return model_.process.waits.has_value();
     }
 
     bool take_budget(const json& record) {

@@ -121,6 +121,7 @@ struct Finding {
     std::string hazard;
     std::string found_by;  ///< "canary" or "poison" of guarded memory
     std::uint64_t count = 1;
+    std::uint64_t repaired = 0;  ///< how many of these the tool has repaired
     std::optional<Block> block;
     std::uint64_t ptr = 0;
     std::vector<AccessPlace> accesses;
@@ -175,6 +176,8 @@ struct Summary {
     std::uint64_t implicit_sync_notes = 0;
     std::uint64_t budget_refusals = 0;  ///< calls; no fault of the program that gets them
     std::uint64_t other_findings = 0;
+    std::uint64_t repaired = 0;             ///< races and lifetime errors, each time
+    std::optional<std::uint64_t> waits{0};  ///< queued by the tool; none: a log does not say
     std::uint64_t held_blocks = 0;
     std::uint64_t held_bytes = 0;
 

@@ -146,6 +146,7 @@ json finding_json(const Finding& finding, const Process& process) {
         out["hazard"] = finding.hazard;
     }
     out["count"] = finding.count;
+    out["repaired"] = finding.repaired;
     if (finding.kind == Kind::Leak) {
         out["leaked_bytes"] = finding.leaked_bytes;
         out["live_when_log_ended"] = finding.live_when_log_ended;
@@ -186,6 +187,8 @@ json summary_json(const Summary& summary) {
             {"implicit_sync_notes", summary.implicit_sync_notes},
             {"budget_refusals", summary.budget_refusals},
             {"other_findings", summary.other_findings},
+            {"repaired", summary.repaired},
+            {"waits", or_null(summary.waits)},
             {"held_blocks", summary.held_blocks},
             {"held_bytes", summary.held_bytes}};
 }

@@ -84,6 +84,10 @@ class TextRenderer {
         if (finding.block) {
             render_block(finding);
         }
+        if (finding.repaired > 0) {
+            out_ << '\n';
+            line(2, repair_line(finding));
+        }
         out_ << '\n';
         out_ << "  " << paint("Fix:", kBold) << ' ' << escape(finding.suggestion) << "\n\n";
     }

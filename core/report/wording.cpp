@@ -753,6 +753,15 @@ std::string further_holders_line(const BudgetRefusal& refusal) {
                        counted(refusal.further_places, "other place"));
 }
 
+std::string repair_line(const Finding& finding) {
+    // A free that has no stream of its own is put on one.
+    const bool has_stream = !finding.accesses.empty() && finding.accesses.back().stream;
+    const std::string how =
+        has_stream ? fmt::format("made {} wait", short_stream(finding.accesses.back().stream))
+                   : "freed the block behind its uses";
+    return fmt::format("repaired: cuward {}, {} of {} times", how, finding.repaired, finding.count);
+}
+
 std::string held_line(const Held& held) {
     return fmt::format("held until exit by {}: {}, {}", held.module, counted(held.blocks, "block"),
                        bytes_text(held.bytes));
@@ -776,6 +785,13 @@ std::string verdict_line(const Report& report) {
     };
     add(summary.races, "race");
     add(summary.lifetime_errors, "lifetime error");
+    if (summary.repaired > 0) {
+        const std::uint64_t errors = summary.races + summary.lifetime_errors;
+        parts.push_back(summary.repaired < errors
+                            ? fmt::format("{} of them repaired", summary.repaired)
+                        : errors == 1 ? "repaired"
+                                      : "all repaired");
+    }
     add(summary.other_findings, "other finding");
     if (summary.leaks > 0) {
         const std::string blocks = summary.leaked_blocks == summary.leaks

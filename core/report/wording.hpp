@@ -37,6 +37,9 @@ std::string free_line(const Block& block);
 std::string holder_line(const Holder& holder);
 std::string further_holders_line(const BudgetRefusal& refusal);
 
+/// "repaired: cuward made stream 0x7f… wait, 12 of 12 times".
+std::string repair_line(const Finding& finding);
+
 std::string held_line(const Held& held);
 
 /// "app (pid 12, rank 3, on host)".

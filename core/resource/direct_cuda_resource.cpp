@@ -203,7 +203,7 @@ ResourceResult<void> DirectCudaResource::free_behind_uses(BlockTable::Taken take
         return driver_failure(result);
     }
     const std::size_t bytes = taken.mapped().bytes;
-    outstanding_ -= pending_.reap(kReapedPerFree);
+    reap(kReapedPerFree);
     outstanding_ -= device_.observes_only() ? bytes : pending_.add(later, bytes);
     return {};
 }
@@ -244,7 +244,15 @@ CUresult DirectCudaResource::queue_waits(const Dependencies& uses, const UsePoin
 }
 
 void DirectCudaResource::reap_pending() {
-    outstanding_ -= pending_.reap(pending_.size());
+    reap(pending_.size());
+}
+
+/// Asking about an event is a call that a capture elsewhere may forbid, and be broken by (Driver
+/// API manual, cuThreadExchangeStreamCaptureMode).
+void DirectCudaResource::reap(std::size_t limit) {
+    if (!device_.is_capturing()) {
+        outstanding_ -= pending_.reap(limit);
+    }
 }
 
 ResourceResult<void> DirectCudaResource::record_block_use(const BlockId& block,

@@ -84,6 +84,7 @@ class DirectCudaResource : public DeviceMemoryResource {
     ResourceResult<void> free_now(BlockTable::Taken taken);
     ResourceResult<void> free_behind_uses(BlockTable::Taken taken, StreamId stream);
     CUresult queue_free(Address address, const BlockRecord& record, const UsePoint& later);
+    void reap(std::size_t limit);
     CUresult queue_waits(const Dependencies& uses, const UsePoint& later);
 
     template <typename Note>

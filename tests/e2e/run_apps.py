@@ -10,7 +10,10 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from expectation import Expectation  # noqa: E402
-from tool import Tool  # noqa: E402
+from tool import Tool, describe  # noqa: E402
+
+# What cuward can do with a program, and the options for that.
+WAYS = {"check": [], "enforce": [], "enforce-all": ["--enforce-all"], "enforce-exact": ["--enforce-exact"]}
 
 APPS = pathlib.Path(__file__).resolve().parent.parent / "apps"
 
@@ -32,14 +35,14 @@ class Application:
         self.folder = folder / self.runtime
         self.has_fix = "FIXED" in self.source.read_text()
 
-    def runs(self):
+    def runs(self, how):
         """Program, options of cuward and expected findings of each run."""
         if self.backend in self.entry:  # other findings, whether or not notes are asked for
             yield self.name, ["--show-possible", "--pedantic"], self.entry[self.backend]
             yield f"{self.name}.fixed", ["--show-possible", "--pedantic"], []
             return
         findings = self.entry["findings"]
-        options = ["--show-possible", *self.entry.get("options", [])]
+        options = ["--show-possible", *self.entry.get("options", []), *WAYS[how]]
         # A late write to memory freed in flight may meet the guard's poison, or not: one finding more.
         is_guarded = "guard" in self.backend
         if not (is_guarded and any(finding["kind"] == "freed-in-flight" for finding in findings)):
@@ -50,17 +53,18 @@ class Application:
             yield self.name, [*options, "--pedantic"], findings + self.entry["pedantic"]
             yield f"{self.name}.fixed", [*options, "--pedantic"], []
 
-    def problems(self, tool):
+    def problems(self, tool, how):
         problems = []
-        for program, options, findings in self.runs():
-            said = self.problems_of_run(tool, program, options, Expectation(findings, self.source))
+        for program, options, findings in self.runs(how):
+            said = self.problems_of_run(tool, how, program, options, Expectation(findings, self.source))
             problems += [f"{program} {' '.join(options[1:])}({self.runtime}): {line}" for line in said]
         return problems
 
-    def problems_of_run(self, tool, program, options, expectation):
+    def problems_of_run(self, tool, how, program, options, expectation):
         try:
             bare = tool.bare([self.folder / program])
-            checked = tool.check([self.folder / program], ["--backend", self.backend, *options])
+            checked = tool.check([self.folder / program], ["--backend", self.backend, *options],
+                                 how="check" if how == "check" else "enforce")
         except subprocess.TimeoutExpired as late:
             return [f"no end within {late.timeout:.0f} s: {' '.join(late.cmd)}"]
         problems = []
@@ -73,10 +77,29 @@ class Application:
         if checked.report is None:
             return problems + [f"no report: {checked.stderr.strip()}"]
         problems += expectation.problems(checked.report)
+        problems += self.unrepaired(how, checked.report)
         if not problems:
             problems += [f"the text report does not name {line}: {checked.stderr}"
                          for line in expectation.lines() if line not in checked.stderr]
         return problems
+
+    def unrepaired(self, how, report):
+        """What enforce mode should have done and has not, or has done without need."""
+        waits = report["summary"]["waits"]
+        if how == "check" or (how != "enforce-all" and not self.needs_waits(report)):
+            return [f"{waits} waits queued without need"] if waits != 0 else []
+        return [f"{describe(finding)}: repaired {finding['repaired']} times" for finding in report["findings"]
+                if is_repairable(finding, how) and finding["repaired"] != finding["count"]]
+
+    @staticmethod
+    def needs_waits(report):
+        return any(is_repairable(finding, "enforce") for finding in report["findings"])
+
+
+def is_repairable(finding, how):
+    """Whether a wait is what was missing, and one that `how` queues."""
+    kinds = ("race", "use-before-alloc", "freed-in-flight")
+    return finding["kind"] in kinds and (how == "enforce-all" or finding["verdict"] != "possible")
 
 
 def main():
@@ -90,6 +113,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run of a program")
     parser.add_argument("--backend", default="direct", choices=["direct", "async", "guard", "async,guard"],
                         help="where memory comes from")
+    parser.add_argument("--how", default="check", choices=WAYS, help="what cuward is to do with them")
     parser.add_argument("names", nargs="*", help="applications (default: all of the table)")
     options = parser.parse_args()
 
@@ -99,7 +123,7 @@ def main():
     failed = 0
     names = options.names or list(table)
     for name in names:
-        problems = Application(name, table[name], options.runtime, folder, options.backend).problems(tool)
+        problems = Application(name, table[name], options.runtime, folder, options.backend).problems(tool, options.how)
         failed += bool(problems)
         print(f"{'FAILED' if problems else 'ok    '} {name}", flush=True)
         for problem in problems:

@@ -53,10 +53,10 @@ class Tool:
     def bare(self, command, extra=None, **options):
         return self.run(command, self.environment_for_bare(extra), **options)
 
-    def check(self, command, options=(), extra=None, **run_options):
+    def check(self, command, options=(), extra=None, how="check", **run_options):
         with tempfile.TemporaryDirectory(prefix="cuward-test.") as folder:
             report = pathlib.Path(folder) / "report.json"
-            outcome = self.run([self.cuward, "check", "--device", self.device, "--report-json", report, *options,
+            outcome = self.run([self.cuward, how, "--device", self.device, "--report-json", report, *options,
                                 "--", *command], {**self.environment, **(extra or {})}, **run_options)
             if report.exists():
                 outcome.report = json.loads(report.read_text())

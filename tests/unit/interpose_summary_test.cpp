@@ -29,6 +29,15 @@ TEST(Summary, ListsFindingsAndCountsTheRest) {
                     "  first", "  second", "  and 1 more", "whole report: cuward report log"));
 }
 
+TEST(Summary, SaysHowManyFindingsHaveBeenRepaired) {
+    Totals totals;
+    totals.races = 3;
+    totals.repaired = 2;
+    EXPECT_THAT(summary_lines(totals, {}, ""),
+                ElementsAre("3 races, 0 possible races, 0 lifetime errors, 2 repaired; 0 blocks (0 "
+                            "bytes) still allocated at exit"));
+}
+
 TEST(Summary, OffersNoReportWithoutALog) {
     EXPECT_EQ(summary_lines({}, {}, "").size(), 1u);
 }
