@@ -33,7 +33,9 @@ bool is_out_of_memory(const ResourceResult<DeviceBlock>& block) {
 }  // namespace
 
 AsyncCudaResource::AsyncCudaResource(CudaDevice device, int device_ordinal)
-    : DirectCudaResource(device, device_ordinal), pool_(device.driver(), device_ordinal) {}
+    : DirectCudaResource(device, device_ordinal),
+      pool_(device.driver(), device_ordinal),
+      cache_(device.driver(), events()) {}
 
 AsyncCudaResource::~AsyncCudaResource() {
     release_unused(Wait::Never);
@@ -65,12 +67,24 @@ bool AsyncCudaResource::can_pool() {
 
 ResourceResult<DeviceBlock> AsyncCudaResource::allocate_pooled(std::size_t bytes, AllocTag tag) {
     free_orphans();
-    const auto address = pool_.allocate(bytes);
+    const auto address = take_or_allocate(bytes);
     if (!address) {
         return driver_failure(address.error());
     }
-    used_bytes_ += size_in_pool(bytes);
+    const std::size_t used = used_bytes_ += size_in_pool(bytes);
+    if (used > peak_bytes_.load(std::memory_order_relaxed)) {
+        peak_bytes_.store(used, std::memory_order_relaxed);  // of two threads either one will do
+    }
     return adopt(*address, bytes, kNoStream, tag, BlockOrigin::Pooled);
+}
+
+tl::expected<Address, CUresult> AsyncCudaResource::take_or_allocate(std::size_t bytes) {
+    std::optional<Address> cached = cache_.take(bytes);
+    if (!cached) {
+        settle(cache_.collect());
+        cached = cache_.take(bytes);
+    }
+    return cached ? tl::expected<Address, CUresult>(*cached) : pool_.allocate(bytes);
 }
 
 template <typename Allocate>
@@ -158,6 +172,9 @@ CUresult AsyncCudaResource::free_all(const UsePoint& frees, Batch& batch) {
     if (result != CUDA_SUCCESS) {
         return result;
     }
+    if (keep(frees, batch)) {
+        return CUDA_SUCCESS;
+    }
     std::size_t bytes = 0;
     std::erase_if(batch, [&](const BlockTable::Taken& block) {
         const CUresult freed = pool_.free(block.key(), frees);
@@ -171,6 +188,40 @@ CUresult AsyncCudaResource::free_all(const UsePoint& frees, Batch& batch) {
         settle(pending().add(frees, bytes));
     }
     return result;
+}
+
+/// A program that frees this much at once will not ask for the same again soon enough.
+std::size_t AsyncCudaResource::most_cached_bytes() const {
+    constexpr std::size_t kAlways = std::size_t{64} << 20;
+    const std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
+    return peak - std::min(peak, used_bytes_.load()) + kAlways;
+}
+
+/// Puts the batch into the cache. Large blocks are left to the pool, which can cut them up.
+bool AsyncCudaResource::keep(const UsePoint& frees, Batch& batch) {
+    BlockCache::Blocks blocks;
+    for (const BlockTable::Taken& block : batch) {
+        const std::size_t bytes = block.mapped().bytes;
+        if (bytes >= RetiredBlocks::kMostBytes) {
+            return false;
+        }
+        blocks.push_back({.address = block.key(), .bytes = bytes});
+    }
+    if (cache_.keep(frees, std::move(blocks)) != CUDA_SUCCESS) {
+        return false;
+    }
+    batch.clear();
+    settle(cache_.collect());
+    give_up_cached(most_cached_bytes());
+    return true;
+}
+
+/// Leaves at most `limit` bytes of free blocks in the cache. The others are free on the device, and
+/// cuMemFree gives such memory to its pool at once.
+void AsyncCudaResource::give_up_cached(std::size_t limit) {
+    for (const BlockCache::Block& block : cache_.take_surplus(limit)) {
+        (void)device().driver().mem_free(block.address);
+    }
 }
 
 /// What the stream of frees cannot wait for, the host does, as it would in cuMemFree.
@@ -221,6 +272,9 @@ CUresult AsyncCudaResource::wait_for_device() {
 
 void AsyncCudaResource::reap_pending() {
     try_to_free_retired();
+    if (!device().is_capturing()) {
+        settle(cache_.collect());
+    }
     DirectCudaResource::reap_pending();
 }
 
@@ -228,6 +282,7 @@ void AsyncCudaResource::await_pending() {
     try_to_free_retired();
     if (!device().is_capturing()) {
         (void)pool_.wait_for_frees(0);
+        settle(cache_.collect());
     }
     DirectCudaResource::reap_pending();
 }
@@ -254,11 +309,26 @@ std::size_t AsyncCudaResource::unused_bytes() const {
 void AsyncCudaResource::release_unused(Wait wait) {
     free_orphans();
     try_to_free_retired();
+    give_up_cache();
     if (wait == Wait::ForFrees && !device().is_capturing()) {
         (void)pool_.wait_for_frees(0);
     }
     pool_.trim();
     DirectCudaResource::reap_pending();
+}
+
+/// Gives all of the cache to the pool, behind the work that its blocks wait for.
+void AsyncCudaResource::give_up_cache() {
+    settle(cache_.collect());
+    for (const BlockCache::Waiting& waiting : cache_.take_waiting()) {
+        std::size_t bytes = 0;
+        for (const BlockCache::Block& block : waiting.blocks) {
+            (void)pool_.free(block.address, waiting.frees);
+            bytes += block.bytes;
+        }
+        settle(pending().add(waiting.frees, bytes));
+    }
+    give_up_cached(0);
 }
 
 // Ends of contexts
@@ -290,6 +360,7 @@ void AsyncCudaResource::free_orphans() {
 
 void AsyncCudaResource::forget_context(ContextId context) {
     DirectCudaResource::forget_context(context);
+    settle(cache_.forget_context(context));
     pool_.forget_context(context);
 }
 

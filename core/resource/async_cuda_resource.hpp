@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "core/resource/block_cache.hpp"
 #include "core/resource/direct_cuda_resource.hpp"
 #include "core/resource/memory_pool.hpp"
 #include "core/resource/retired_blocks.hpp"
@@ -45,7 +46,7 @@ class AsyncCudaResource final : public DirectCudaResource {
     /// Whether a block that starts there has been freed by the program, but not yet by the driver,
     /// which would take a second free for the first.
     bool is_retired(Address address) const {
-        return retired_.contains(address) || orphans_.contains(address);
+        return retired_.contains(address) || orphans_.contains(address) || cache_.contains(address);
     }
 
     enum class Wait : std::uint8_t { Never, ForFrees };
@@ -70,6 +71,12 @@ class AsyncCudaResource final : public DirectCudaResource {
     template <typename Allocate>
     ResourceResult<DeviceBlock> with_more_memory(Wait wait, Allocate allocate);
 
+    tl::expected<Address, CUresult> take_or_allocate(std::size_t bytes);
+    std::size_t most_cached_bytes() const;
+    bool keep(const UsePoint& frees, Batch& batch);
+    void give_up_cached(std::size_t limit);
+    void give_up_cache();
+
     /// Bytes of a live block of the pool's, 0 for others.
     std::size_t pooled_bytes(const DeviceBlock& block);
     ResourceResult<void> retire(const DeviceBlock& block);
@@ -82,10 +89,12 @@ class AsyncCudaResource final : public DirectCudaResource {
     void free_orphans();
 
     MemoryPool pool_;
+    BlockCache cache_;
     RetiredBlocks retired_;
     RetiredBlocks orphans_;  ///< of contexts that have ended
     std::atomic<bool> direct_only_{false};
     std::atomic<std::size_t> used_bytes_{0};  ///< of live blocks, as the pool counts them
+    std::atomic<std::size_t> peak_bytes_{0};  ///< the most of them at a time
 };
 
 }  // namespace cuward
