@@ -1,5 +1,6 @@
 #include "core/log/log.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <unistd.h>
@@ -135,8 +136,20 @@ struct Log::State {
         if (is_open.load(std::memory_order_relaxed)) {
             fmt::memory_buffer line;
             fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
-            logger->log(spdlog::level::info, std::string_view(line.data(), line.size()));
+            put(line);
         }
+    }
+    /// For records of which programs cause thousands a second; `format` is made by FMT_COMPILE.
+    template <typename Format, typename... Args>
+    void write_often(const Format& format, const Args&... args) {
+        if (is_open.load(std::memory_order_relaxed)) {
+            fmt::memory_buffer line;
+            fmt::format_to(std::back_inserter(line), format, args...);
+            put(line);
+        }
+    }
+    void put(const fmt::memory_buffer& line) {
+        logger->log(spdlog::level::info, std::string_view(line.data(), line.size()));
     }
     void failed(const std::string& why);
 
@@ -251,16 +264,18 @@ void Log::stream(std::uint32_t id, StreamRef stream, const char* kind, const Cal
 
 void Log::alloc(std::uint64_t block, const Allocation& allocation, std::uint32_t stream) {
     const CallSite& site = allocation.site;
-    state_->write(
-        R"({{"r":"alloc","block":{},"ptr":"{:#x}","bytes":{},"kind":"{}","device":{},"api":"{}","stream":{},"stack":{},"thread":{},"t":{}}})",
+    state_->write_often(
+        FMT_COMPILE(
+            R"({{"r":"alloc","block":{},"ptr":"{:#x}","bytes":{},"kind":"{}","device":{},"api":"{}","stream":{},"stack":{},"thread":{},"t":{}}})"),
         block, allocation.ptr, allocation.bytes, name_of(allocation.kind), allocation.device,
         site.api, stream, number(site.stack), site.thread, state_->now());
 }
 
 void Log::free(std::uint64_t block, std::uint32_t stream, const CallSite& site) {
-    state_->write(
-        R"({{"r":"free","block":{},"api":"{}","stream":{},"stack":{},"thread":{},"t":{}}})", block,
-        site.api, stream, number(site.stack), site.thread, state_->now());
+    state_->write_often(
+        FMT_COMPILE(
+            R"({{"r":"free","block":{},"api":"{}","stream":{},"stack":{},"thread":{},"t":{}}})"),
+        block, site.api, stream, number(site.stack), site.thread, state_->now());
 }
 
 void Log::memory(const MemoryOperation& operation) {
