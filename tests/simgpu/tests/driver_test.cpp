@@ -203,6 +203,7 @@ TEST_F(Driver, EventsCrossDevicesAndLaunchesDoNot) {
     int* there = nullptr;
     ASSERT_CUDA(cudaMalloc(&there, 4));
     ASSERT_CUDA(cudaMemset(there, 0, 4));
+    ASSERT_CUDA(cudaDeviceSynchronize());  // a non-blocking stream would not wait for it
     cudaStream_t stream = nullptr;
     ASSERT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     kernels::launch_without_twin(here, there);
