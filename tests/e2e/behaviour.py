@@ -95,7 +95,13 @@ class Ends(Case):
         self.assertIn("leak", said.decode())
 
     def test_log_cut_anywhere(self):
-        self.tool.bare([APPS / "demo"], self.preloaded())
+        self.check_cuts()
+
+    def test_log_of_repairs_cut_anywhere(self):
+        self.check_cuts(CUWARD_MODE="enforce", CUWARD_ENFORCE="all")
+
+    def check_cuts(self, **environment):
+        self.tool.bare([APPS / "demo"], self.preloaded(**environment))
         whole = self.log_files()[0].read_bytes()
         complete = self.report_of(self.log_files()[0])
         self.assertTrue(complete["processes"][0]["complete"])

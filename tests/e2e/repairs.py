@@ -27,13 +27,28 @@ class Results(unittest.TestCase):
         rights = dict(re.findall(r"^([a-z-]+): (\d+) of", outcome.stdout, re.MULTILINE))
         return {race: int(right) for race, right in rights.items()}
 
-    def enforce(self, program, *options):
-        return self.tool.check([APPS / program, str(ROUNDS)], options, how="enforce")
+    def enforce(self, program, *options, **extra):
+        return self.tool.check([APPS / program, str(ROUNDS)], options, extra, how="enforce")
+
+    def check_pair(self, program, **extra):
+        """Wrong without cuward, right under enforce, and no wait in the corrected twin."""
+        bare = self.right_of(self.tool.bare([APPS / program, str(ROUNDS)], extra))
+        self.assertTrue(bare)
+        for race, right in bare.items():
+            self.assertLess(right, ROUNDS, f"{race} does not spoil its result")
+        for options in ((), ("--enforce-exact",), ("--enforce-all",), ("--backend", "async")):
+            with self.subTest(options=options):
+                outcome = self.enforce(program, *options, **extra)
+                self.assertEqual(self.right_of(outcome), dict.fromkeys(bare, ROUNDS))
+                self.assertIn("all repaired", outcome.stderr)
+        outcome = self.enforce(f"{program}.fixed", **extra)
+        self.assertEqual(set(self.right_of(outcome).values()), {ROUNDS})
+        self.assertEqual((outcome.report["findings"], outcome.report["summary"]["waits"]), ([], 0))
 
     def test_repaired_results(self):
         """10 processes of 100 rounds each, one way to enforce after the other; each race in each round."""
         bare = self.right_of(self.tool.bare([APPS / "spoilt_results", str(ROUNDS)]))
-        self.assertEqual(len(bare), 11)
+        self.assertEqual(len(bare), 12)
         for race, right in bare.items():
             self.assertLess(right, ROUNDS, f"{race} does not spoil its result")
         for options in ((), ("--enforce-exact",), ("--enforce-all",)):
@@ -48,6 +63,13 @@ class Results(unittest.TestCase):
             self.assertEqual(set(self.right_of(outcome).values()), {ROUNDS})
             self.assertEqual(outcome.report["findings"], [])
             self.assertEqual(outcome.report["summary"]["waits"], 0)
+
+    @unittest.skipIf(DEVICE != "sim", "needs two devices")
+    def test_two_devices(self):
+        self.check_pair("spoilt_on_two_devices", SIMGPU_DEVICES="2")
+
+    def test_forks_repaired(self):
+        self.check_pair("spoilt_in_forks")
 
 
 if __name__ == "__main__":

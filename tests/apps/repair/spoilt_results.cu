@@ -1,50 +1,8 @@
 // Races that show in the result: each round the earlier work is slow, and the later one must wait.
-#include <chrono>
-#include <string>
-#include <thread>
-
-#include "app.hpp"
-#include "kernels.hpp"
-
-constexpr float kFirst = 1.0F;
-constexpr float kSecond = 2.0F;
-constexpr long long kSlowCycles = 1000000;  // about half a millisecond
-
-__global__ void slow_fill(float* out, int count, float value) {
-    const long long begin = clock64();
-    while (clock64() - begin < kSlowCycles) {
-    }
-    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < count) out[i] = value;
-}
-SIMGPU_TWIN(slow_fill, [](const simgpu::Launch&, float* out, int count, float value) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-    std::fill_n(out, count, value);
-});
-
-__global__ void slow_copy(const float* in, float* out, int count) {
-    const long long begin = clock64();
-    while (clock64() - begin < kSlowCycles) {
-    }
-    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < count) out[i] = in[i];
-}
-SIMGPU_TWIN(slow_copy, [](const simgpu::Launch&, const float* in, float* out, int count) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-    std::copy_n(in, count, out);
-});
+#include "graphs/executable.hpp"
+#include "repair/slow.hpp"
 
 namespace {
-
-/// What a correct program does between the two sides of each race.
-void order_if_fixed(cudaStream_t earlier, cudaStream_t later) {
-#ifdef FIXED
-    order(earlier, later);
-#else
-    (void)earlier;
-    (void)later;
-#endif
-}
 
 /// Memory and streams of one run; before each round all of `data` is 0 and nothing is in flight.
 struct Round {
@@ -186,6 +144,23 @@ bool two_threads(Round& round) {
     return round.holds(round.out, kFirst);
 }
 
+/// A stream is captured while others race, one of them from another thread; the graph then comes
+/// after them.
+bool capture_under_way(Round& round) {
+    Stream captured;
+    const Executable adding(captured, [&] {
+        add_one<<<kGrid, kThreads, 0, captured>>>(round.data, kCount);
+        round.write_slowly(round.data, round.a);
+        order_if_fixed(round.a, round.b);
+        std::thread([&] {
+            fill<<<kGrid, kThreads, 0, round.b>>>(round.data, kCount, kSecond);
+        }).join();
+    });
+    order_if_fixed(round.b, captured);
+    CHECK(cudaGraphLaunch(adding, captured));
+    return round.holds(round.data, kSecond + 1);
+}
+
 struct Race {
     const char* name;
     bool (*is_right)(Round&);
@@ -201,7 +176,8 @@ constexpr Race kRaces[] = {{"copy-then-kernel", copy_then_kernel},
                            {"freed-on-other-stream", freed_on_other_stream},
                            {"destroyed-stream", destroyed_stream},
                            {"default-stream", default_stream},
-                           {"two-threads", two_threads}};
+                           {"two-threads", two_threads},
+                           {"capture-under-way", capture_under_way}};
 
 }  // namespace
 
