@@ -9,7 +9,9 @@ bool conflict(const PastAccess& a, const PastAccess& b) {
 }
 
 bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier) {
-    if (!next.direction_known && earlier.direction_known) {
+    const bool is_less_certain = (!next.direction_known && earlier.direction_known) ||
+                                 (!next.range_exact && earlier.range_exact);
+    if (is_less_certain) {
         return false;
     }
     // A read meets only writes: it cannot stand for a write, and one of another stream is no proof
@@ -21,15 +23,26 @@ bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier
 }
 
 std::size_t AccessHistory::size() const {
-    return static_cast<std::size_t>(
-        std::count_if(accesses_.begin(), accesses_.end(),
-                      [](const PastAccess& access) { return access.replaced_by == 0; }));
+    return static_cast<std::size_t>(std::count_if(
+        keys_.begin(), keys_.end(), [](const Key& key) { return key.replaced_by == 0; }));
+}
+
+void AccessHistory::put(const PastAccess& next) {
+    const Key key{.lo = next.range.lo, .epoch = next.epoch, .slot = next.slot};
+    if (keys_.size() < kMost) {
+        keys_.push_back(key);
+        accesses_.push_back(next);
+        return;
+    }
+    const std::size_t victim = next_victim(next.slot);
+    keys_[victim] = key;
+    accesses_[victim] = next;
 }
 
 std::size_t AccessHistory::next_victim(StreamSlot slot) {
-    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
         turn_ = (turn_ + 1) % kMost;
-        if (accesses_[turn_].slot == slot) {
+        if (keys_[turn_].slot == slot) {
             return turn_;
         }
     }
@@ -37,14 +50,19 @@ std::size_t AccessHistory::next_victim(StreamSlot slot) {
 }
 
 void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {
-    std::erase_if(accesses_, [&](const PastAccess& access) {
-        return access.slot == slot && access.epoch == epoch;
-    });
-    for (PastAccess& access : accesses_) {
-        if (access.replaced_by == epoch && access.replaced_by_slot == slot) {
-            access.replaced_by = 0;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        Key& key = keys_[i];
+        if (key.slot == slot && key.epoch == epoch) {
+            continue;
         }
+        if (key.replaced_by == epoch && key.replaced_by_slot == slot) {
+            key.replaced_by = 0;
+        }
+        move_to(kept++, i);
     }
+    keys_.resize(kept);
+    accesses_.resize(kept);
 }
 
 }  // namespace cuward

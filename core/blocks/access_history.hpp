@@ -1,6 +1,7 @@
 // What may still be running on one block: its last writes and outstanding reads, with their bytes.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "core/operation.hpp"
@@ -23,9 +24,6 @@ struct PastAccess {
     Access access = Access::ReadWrite;
     bool direction_known = true;
     bool range_exact = true;
-    /// Epoch on `replaced_by_slot` of the access that stands for this one since, 0 while none does.
-    Epoch replaced_by = 0;
-    StreamSlot replaced_by_slot = 0;
 };
 
 /// Whether two accesses can disturb each other at all.
@@ -42,44 +40,37 @@ class AccessHistory {
     /// for. The latter stays aside until the access after, in case the operation of `next` fails.
     template <typename Visit>
     void add(const PastAccess& next, const Clock& clock, const Clock& host, Visit&& unordered) {
-        PastAccess* const first = accesses_.data();
-        PastAccess* const last = first + accesses_.size();
-        PastAccess* kept = first;
-        for (PastAccess* earlier = first; earlier != last; ++earlier) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            Key& key = keys_[i];
             // Of two accesses of one operation, both may stand for the same one.
-            const bool is_replaced = earlier->replaced_by != 0 && !is_by(*earlier, next);
-            if (is_replaced || host.documented[earlier->slot] >= earlier->epoch) {
+            const bool is_replaced = key.replaced_by != 0 && !is_by(key, next);
+            if (is_replaced || host.documented[key.slot] >= key.epoch) {
                 continue;
             }
             const bool is_ordered =
-                earlier->slot == next.slot || clock.documented[earlier->slot] >= earlier->epoch;
-            if (!is_ordered && conflict(*earlier, next)) {
-                unordered(*earlier);
+                key.slot == next.slot || clock.documented[key.slot] >= key.epoch;
+            if (!is_ordered && conflict(accesses_[i], next)) {
+                unordered(accesses_[i]);
             }
-            if (is_ordered && earlier->replaced_by == 0 && may_stand_for(next, *earlier) &&
-                stands_for(next, *earlier)) {
-                earlier->replaced_by = next.epoch;
-                earlier->replaced_by_slot = next.slot;
+            if (is_ordered && key.replaced_by == 0 && may_stand_for(next, key) &&
+                stands_for(next, accesses_[i])) {
+                key.replaced_by = next.epoch;
+                key.replaced_by_slot = next.slot;
             }
-            if (kept != earlier) {
-                *kept = *earlier;
-            }
-            ++kept;
+            move_to(kept++, i);
         }
-        accesses_.resize(static_cast<std::size_t>(kept - first));
-        if (accesses_.size() < kMost) {
-            accesses_.push_back(next);
-        } else {
-            accesses_[next_victim(next.slot)] = next;
-        }
+        keys_.resize(kept);
+        accesses_.resize(kept);
+        put(next);
     }
 
     /// Visits every access that `complete` does not know complete by documented edges.
     template <typename Visit>
     void for_each_outstanding(const Timeline& complete, Visit&& visit) const {
-        for (const PastAccess& access : accesses_) {
-            if (access.replaced_by == 0 && complete[access.slot] < access.epoch) {
-                visit(access);
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            if (keys_[i].replaced_by == 0 && complete[keys_[i].slot] < keys_[i].epoch) {
+                visit(accesses_[i]);
             }
         }
     }
@@ -92,13 +83,25 @@ class AccessHistory {
     std::size_t size() const;
 
   private:
-    static bool is_by(const PastAccess& replaced, const PastAccess& by) {
+    /// What decides about most accesses, apart from the rest of them: programs with few large
+    /// blocks look through a full history for every launch.
+    struct Key {
+        Address lo = 0;
+        Epoch epoch = 0;
+        StreamSlot slot = 0;
+        /// Epoch on `replaced_by_slot` of the access that stands for this one since, 0 while none
+        /// does.
+        StreamSlot replaced_by_slot = 0;
+        Epoch replaced_by = 0;
+    };
+
+    static bool is_by(const Key& replaced, const PastAccess& by) {
         return replaced.replaced_by == by.epoch && replaced.replaced_by_slot == by.slot;
     }
     /// A kernel surely touches what its pointer points to, and nothing else for certain. Looked at
     /// first, as blocks have many accesses at other addresses.
-    static bool may_stand_for(const PastAccess& next, const PastAccess& earlier) {
-        return next.range_exact || (!earlier.range_exact && next.range.lo == earlier.range.lo);
+    static bool may_stand_for(const PastAccess& next, const Key& earlier) {
+        return next.range_exact || next.range.lo == earlier.lo;
     }
     /// Whether every later access that would be a hazard against `earlier`, which is ordered before
     /// `next`, would be one against `next` too, and no less certain a one.
@@ -108,7 +111,16 @@ class AccessHistory {
     /// first, so that a busy stream does not push out what others have outstanding.
     std::size_t next_victim(StreamSlot slot);
 
-    std::vector<PastAccess> accesses_;
+    void put(const PastAccess& next);
+    void move_to(std::size_t place, std::size_t from) {
+        if (place != from) {
+            keys_[place] = keys_[from];
+            accesses_[place] = accesses_[from];
+        }
+    }
+
+    std::vector<Key> keys_;
+    std::vector<PastAccess> accesses_;  ///< one for each key
     std::uint32_t turn_ = 0;
 };
 
