@@ -1,5 +1,6 @@
 // The same race in a process, in a child forked before CUDA was used, and while a child forked
 // after it ends.
+// FIXED: each has its wait (order_if_fixed).
 #include <sys/wait.h>
 #include <unistd.h>
 

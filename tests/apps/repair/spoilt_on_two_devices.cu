@@ -1,4 +1,5 @@
 // Races between the streams of two devices, and races on both at once, each from its own thread.
+// FIXED: each has its wait (order_if_fixed).
 #include <functional>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // Races that show in the result: each round the earlier work is slow, and the later one must wait.
+// FIXED: each has its wait (order_if_fixed).
 #include "graphs/executable.hpp"
 #include "repair/slow.hpp"
 
