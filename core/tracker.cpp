@@ -233,8 +233,8 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
                                                  .kernel = operation.kernel,
                                                  .stack = operation.stack});
     for (const MemoryAccess& access : operation.accesses) {
-        state_->touch(operation, access, pending,
-                      access.node == 0 ? place : state_->place_of_node(operation, access));
+        state_->touch_each(operation, access, pending,
+                           access.node == 0 ? place : state_->place_of_node(operation, access));
     }
     combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
@@ -266,6 +266,28 @@ PastAccess Tracker::State::describe(const Operation& operation, const MemoryAcce
             .access = access.access,
             .direction_known = access.direction_known,
             .range_exact = access.range_exact};
+}
+
+/// What a graph's nodes do to neighbouring blocks may have been joined: each gets its part.
+void Tracker::State::touch_each(const Operation& operation, MemoryAccess access,
+                                PendingOperation& pending, PlaceId place) {
+    while (const auto next = next_block(access)) {
+        const Address end = access.range.hi();
+        access.range = ByteRange::linear(access.range.lo, *next - access.range.lo);
+        touch(operation, access, pending, place);
+        access.range = ByteRange::linear(*next, end - *next);
+    }
+    touch(operation, access, pending, place);
+}
+
+/// Where the block starts that joined accesses go on in.
+std::optional<Address> Tracker::State::next_block(const MemoryAccess& access) {
+    const TrackedBlock* const block = access.is_joined ? blocks.find(access.range.lo) : nullptr;
+    if (block == nullptr || access.range.hi() <= block->end()) {
+        return std::nullopt;
+    }
+    const TrackedBlock* const next = blocks.find(block->end());
+    return next != nullptr ? std::optional(next->ptr) : std::nullopt;
 }
 
 void Tracker::State::touch(const Operation& operation, const MemoryAccess& access,

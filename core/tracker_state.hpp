@@ -99,8 +99,11 @@ struct Tracker::State {
         return order.slot_of(stream);
     }
     std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
+    void touch_each(const Operation& operation, MemoryAccess access, PendingOperation& pending,
+                    PlaceId place);
     void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
                PlaceId place);
+    std::optional<Address> next_block(const MemoryAccess& access);
     PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
                         Epoch epoch, PlaceId place);
     void suspect(PendingOperation& pending, const Suspect& found);

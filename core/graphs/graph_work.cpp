@@ -62,6 +62,7 @@ class Merger {
             if (kept > 0 && continues(accesses[kept - 1], next)) {
                 ByteRange& range = accesses[kept - 1].range;
                 range.width = std::max(range.hi(), next.range.hi()) - range.lo;
+                accesses[kept - 1].is_joined = true;
             } else {
                 accesses[kept++] = next;
             }

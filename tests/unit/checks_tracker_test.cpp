@@ -312,6 +312,32 @@ TEST_F(TrackerTest, ACopyPastTheEndOfItsBlockIsOutOfBounds) {
     EXPECT_EQ(tracker.totals().lifetime_errors, 1U);
 }
 
+TEST_F(TrackerTest, WhatAGraphDoesToNeighbouringBlocksIsInBounds) {
+    allocate();
+    allocate(kBlock + kBytes);
+    Operation node;
+    node.kind = OperationKind::Memset;
+    node.api = "m";
+    const auto launch = [&](StreamRef stream, std::uint64_t bytes) {
+        const MemoryAccess joined{.range = ByteRange::linear(kBlock + 16, bytes),
+                                  .access = Access::Write,
+                                  .is_joined = true,
+                                  .node = 1};
+        run({.kind = OperationKind::Graph,
+             .api = "cuGraphLaunch",
+             .stream = stream,
+             .accesses = {&joined, 1},
+             .nodes = &node});
+    };
+    launch(kFirst, 2 * kBytes - 16);
+    EXPECT_EQ(found(), (Names{}));
+    copy(kSecond, Access::Write, kBytes);
+    EXPECT_EQ(found(), (Names{"race proven WAW"}));
+    EXPECT_EQ(tracker.totals().lifetime_errors, 0U);
+    launch(kFirst, 2 * kBytes);
+    EXPECT_EQ(tracker.totals().lifetime_errors, 1U);
+}
+
 TEST_F(TrackerTest, WhatEndsWithItsBlockIsInBounds) {
     allocate();
     copy(kFirst, Access::Write, 16, kBytes - 16);

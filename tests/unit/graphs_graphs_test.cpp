@@ -114,6 +114,8 @@ TEST_F(GraphsTest, ChunksCapturedInOnePlaceAreOneRange) {
     const auto launch = graphs.launch(kExec);
     EXPECT_THAT(touched(), ElementsAre(0, 25, 32));
     EXPECT_EQ(launch->accesses[0].range, ByteRange::linear(0, 24));
+    EXPECT_TRUE(launch->accesses[0].is_joined);
+    EXPECT_FALSE(launch->accesses[1].is_joined);
 }
 
 TEST_F(GraphsTest, OtherRangesOfOneBlockCountEach) {
