@@ -21,10 +21,16 @@ UsePoint Tracker::State::point_of(StreamSlot slot, Epoch epoch) const {
     return {.stream = ref.stream, .context = ref.context, .lane = slot, .position = epoch};
 }
 
-/// The default streams: their handles mean another stream in every context or thread, and they take
-/// part in the capture of a blocking stream, which they break.
+/// The default streams: their handles mean another stream in every context or thread.
 bool Tracker::State::is_default(StreamSlot slot) const {
     return order.kind(slot) == StreamKind::Legacy || order.kind(slot) == StreamKind::PerThread;
+}
+
+/// Whether a call on `slot` would break the capture of `captured`: the default streams take part in
+/// that of every stream but a non-blocking one.
+bool Tracker::State::breaks_capture(StreamSlot slot, StreamSlot captured) const {
+    return slot == captured ||
+           (is_default(slot) && order.kind(captured) != StreamKind::NonBlocking);
 }
 
 Epoch Tracker::State::last_queued(StreamSlot slot) const {
@@ -73,9 +79,10 @@ bool Tracker::State::can_record_on(StreamSlot slot, StreamId handle) const {
     // The slot of a stream that has been destroyed may serve another by now.
     const bool is_there = !order.has_ended(slot) && order.ref(slot).stream == handle;
     const bool is_captured =
-        order.is_capturing(slot) || (is_default(slot) && order.is_anything_capturing());
-    const bool is_sealed = std::find(sealed.begin(), sealed.end(), slot) != sealed.end() ||
-                           (is_default(slot) && !sealed.empty());
+        order.is_capturing(slot) || (is_default(slot) && order.is_blocking_stream_captured());
+    const bool is_sealed = std::any_of(sealed.begin(), sealed.end(), [&](StreamSlot captured) {
+        return breaks_capture(slot, captured);
+    });
     return is_there && !is_captured && !is_sealed;
 }
 
@@ -133,7 +140,7 @@ void Tracker::seal(StreamRef stream) {
     state_->changed.wait_for(lock, kPatience, [&] {
         return std::none_of(
             state_->recordings.begin(), state_->recordings.end(),
-            [&](StreamSlot recorded) { return recorded == slot || state_->is_default(recorded); });
+            [&](StreamSlot recorded) { return state_->breaks_capture(recorded, slot); });
     });
 }
 

@@ -129,6 +129,7 @@ struct Tracker::State {
     void call_returned(StreamSlot slot, Epoch epoch);
     bool wait_until_queued(std::unique_lock<std::mutex>& lock, StreamSlot slot, Epoch epoch);
     bool is_default(StreamSlot slot) const;
+    bool breaks_capture(StreamSlot slot, StreamSlot captured) const;
     bool can_record_on(StreamSlot slot, StreamId handle) const;
     void report_bad_free(const FreeRequest& request);
     void freed(const TrackedBlock& block, const Side& side, const CallSite& site);

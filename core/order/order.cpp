@@ -224,6 +224,13 @@ void Order::repair(StreamSlot later, StreamSlot earlier, Epoch epoch) {
     streams_[later].clock.repaired.raise(earlier, epoch);
 }
 
+bool Order::is_blocking_stream_captured() const {
+    return is_anything_capturing() &&
+           std::any_of(streams_.begin(), streams_.end(), [](const Stream& stream) {
+               return stream.capture != 0 && stream.kind != StreamKind::NonBlocking;
+           });
+}
+
 bool Order::captures_waiters(std::uint64_t event) const {
     const auto found = events_.find(event);
     return found != events_.end() && found->second.capture != 0 && is_active(found->second.capture);

@@ -59,6 +59,9 @@ class Order {
     /// The capture a stream is part of, each of the process with its own number; 0: none.
     std::uint32_t capture(StreamSlot slot) const { return streams_[slot].capture; }
     bool is_anything_capturing() const { return !active_captures_.empty(); }
+    /// Whether the default streams cannot be used now, as a stream that synchronizes with them is
+    /// captured.
+    bool is_blocking_stream_captured() const;
     /// Whether a stream that waits for this event becomes part of a capture.
     bool captures_waiters(std::uint64_t event) const;
 

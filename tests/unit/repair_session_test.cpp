@@ -281,13 +281,29 @@ TEST_F(RepairTest, ACaptureThatDoesNotBeginLosesNothing) {
     EXPECT_EQ(run(kB, Access::Read), record_and_wait("e1", "s10", "s20"));
 }
 
-TEST_F(RepairTest, NoCallOnADefaultStreamDuringACapture) {
+TEST_F(RepairTest, NoCallOnADefaultStreamDuringTheCaptureOfABlockingStream) {
+    constexpr StreamRef kBlocking{kContext, StreamId{0x30}};
+    tracker().stream_created(kBlocking, true, {});
     run(kLegacy, Access::Write);
-    tracker().capture_began(kA);
+    session->order().before_loss(kBlocking);
     EXPECT_THAT(run(kB, Access::Read), IsEmpty());
-    tracker().capture_ended(kA);
+    tracker().capture_began(kBlocking);
+    session->order().after_loss(kBlocking);
+    EXPECT_THAT(run(kB, Access::Read), IsEmpty());
+    tracker().capture_ended(kBlocking);
     EXPECT_EQ(run(kB, Access::Read), record_and_wait("e1", "legacy", "s20"));
-    EXPECT_THAT(findings(), ElementsAre("race 1/2"));
+    EXPECT_THAT(findings(), ElementsAre("race 1/3"));
+}
+
+TEST_F(RepairTest, TheCaptureOfANonBlockingStreamLeavesTheDefaultStreamsAlone) {
+    run(kLegacy, Access::Write);
+    session->order().before_loss(kA);
+    EXPECT_EQ(run(kB, Access::Read), record_and_wait("e1", "legacy", "s20"));
+    tracker().capture_began(kA);
+    session->order().after_loss(kA);
+    run(kLegacy, Access::Write);
+    EXPECT_EQ(run(kB, Access::Read), record_and_wait("e3", "legacy", "s20"));
+    EXPECT_THAT(findings(), ElementsAre("race 2/2", "race 1/1"));
 }
 
 TEST_F(RepairTest, TheEventOfAPerThreadStreamIsRecordedOnTheLegacyStream) {
