@@ -151,17 +151,17 @@ bool Tracker::is_capturing() const {
 
 Clock Tracker::work_of_stream(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    return state_->order.work_of_stream(state_->slot_of(stream));
+    return state_->surely_queued(state_->order.work_of_stream(state_->slot_of(stream)));
 }
 
 Clock Tracker::work_of_event(std::uint64_t event) const {
     const std::lock_guard lock(state_->mutex);
-    return state_->order.work_of_event(event);
+    return state_->surely_queued(state_->order.work_of_event(event));
 }
 
 Clock Tracker::work_of_context(ContextId context) const {
     const std::lock_guard lock(state_->mutex);
-    return state_->order.work_of_context(context);
+    return state_->surely_queued(state_->order.work_of_context(context));
 }
 
 void Tracker::host_knows(const Clock& complete, Edge edge) {
@@ -220,7 +220,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.earlier_work_to_host = operation.earlier_work_to_host;
     pending.completion_to_host = operation.completion_to_host;
     if (pending.teaches_host()) {
-        pending.complete = state_->order.clock(slot);
+        pending.complete = state_->surely_queued(state_->order.clock(slot));
     }
     if (state_->policy.watches_calls) {
         state_->under_way.push_back({.slot = pending.slot, .epoch = pending.epoch});
@@ -498,7 +498,7 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     pending.is_behind_uses = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
     pending.waits_for_device = pending.is_behind_uses && block->free_waits_for_device;
     if (pending.waits_for_device) {
-        pending.awaited = state_->order.work_of_context(block->context);
+        pending.awaited = state_->surely_queued(state_->order.work_of_context(block->context));
     }
     std::vector<Suspect> found =
         state_->check_free_in_order(*block, pending, state_->side_of(request));

@@ -43,6 +43,21 @@ Epoch Tracker::State::last_queued(StreamSlot slot) const {
     return last;
 }
 
+/// Without what other threads are just queuing: whoever waits for a stream now may come before it.
+/// What has returned since then has its place behind it.
+Clock Tracker::State::surely_queued(Clock work) const {
+    for (const CallUnderWay& call : under_way) {
+        Epoch last = order.last(call.slot);
+        while (std::any_of(under_way.begin(), under_way.end(), [&](const CallUnderWay& other) {
+            return other.slot == call.slot && other.epoch == last;
+        })) {
+            --last;
+        }
+        work.lower(call.slot, last);
+    }
+    return work;
+}
+
 void Tracker::State::call_returned(StreamSlot slot, Epoch epoch) {
     const auto call = std::find_if(
         under_way.begin(), under_way.end(),

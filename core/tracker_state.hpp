@@ -126,6 +126,7 @@ struct Tracker::State {
     UsePoint point_of(StreamSlot slot, Epoch epoch) const;
     /// The last operation of a stream that its call has certainly queued.
     Epoch last_queued(StreamSlot slot) const;
+    Clock surely_queued(Clock work) const;
     void call_returned(StreamSlot slot, Epoch epoch);
     bool wait_until_queued(std::unique_lock<std::mutex>& lock, StreamSlot slot, Epoch epoch);
     bool is_default(StreamSlot slot) const;

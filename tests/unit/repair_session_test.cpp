@@ -241,6 +241,23 @@ TEST_F(RepairTest, MarksAreBounded) {
     EXPECT_THAT(run(kB, Access::Read).front(), ::testing::StartsWith("cuStreamWaitEvent(s20, "));
 }
 
+TEST_F(RepairTest, WhoWaitsForTheDeviceLearnsNothingOfCallsUnderWay) {
+    run(kB, Access::Read);
+    Operation operation;
+    operation.api = "cuLaunchKernel";
+    operation.stream = kA;
+    PendingOperation under_way;
+    session->begin(operation, under_way);
+    const Clock waited_for = tracker().work_of_context(kContext);
+    session->end(under_way, true);
+    tracker().host_knows(waited_for, Edge::Documented);
+    EXPECT_FALSE(tracker().comes_after({.lane = under_way.slot, .position = under_way.epoch},
+                                       {.stream = kNoStream}));
+    tracker().host_knows(tracker().work_of_context(kContext), Edge::Documented);
+    EXPECT_TRUE(tracker().comes_after({.lane = under_way.slot, .position = under_way.epoch},
+                                      {.stream = kNoStream}));
+}
+
 TEST_F(RepairTest, AStreamIsMarkedBeforeItIsDestroyed) {
     run(kA, Access::Write);
     session->order().before_loss(kA);
