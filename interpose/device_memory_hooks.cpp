@@ -83,7 +83,7 @@ CUresult hook_cuMemAllocManaged(CUdeviceptr* ptr, std::size_t bytes, unsigned in
 CUresult hook_cuMemFree_v2(CUdeviceptr ptr) {
     using namespace cuward;
     const auto driver = [ptr] {
-        return is_freed_already(ptr) ? CUDA_ERROR_INVALID_VALUE : real<Hook::cuMemFree_v2_>()(ptr);
+        return is_hidden(ptr) ? CUDA_ERROR_INVALID_VALUE : real<Hook::cuMemFree_v2_>()(ptr);
     };
     return watch_free({.kind = FreeKind::Device, .ptr = ptr}, "cuMemFree",
                       [&](Tool* tool, const BlockId& block) {

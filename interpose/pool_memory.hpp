@@ -15,22 +15,6 @@ inline AsyncCudaResource* pool_of(Tool& tool, int device) {
     return resource != nullptr ? resource->pooled() : nullptr;
 }
 
-/// Whether the program has freed the block at this address before, although the driver does not
-/// know of it yet.
-inline bool is_freed_already(CUdeviceptr ptr) {
-    Tool* const tool = watching();
-    bool freed = false;
-    if (tool != nullptr && tool->session.settings().backend == Backend::Async) {
-        guarded([&] {
-            for (int device = 0; device < tool->driver.device_count() && !freed; ++device) {
-                const AsyncCudaResource* const pool = pool_of(*tool, device);
-                freed = pool != nullptr && pool->is_retired(ptr);
-            }
-        });
-    }
-    return freed;
-}
-
 /// Gives unused memory of a device's pool (of the current device unless named) back to the driver.
 /// False if there is none.
 inline bool release_pool_memory(AsyncCudaResource::Wait wait, std::optional<int> device) {

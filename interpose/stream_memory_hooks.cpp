@@ -107,7 +107,7 @@ CUresult allocate_from_pool(CUdeviceptr* ptr, std::size_t bytes, CUmemoryPool po
 template <Hook hook>
 CUresult free_async(CUdeviceptr ptr, CUstream stream, StreamId default_stream) {
     const auto driver = [&] {
-        return is_freed_already(ptr) ? CUDA_ERROR_INVALID_VALUE : real<hook>()(ptr, stream);
+        return is_hidden(ptr) ? CUDA_ERROR_INVALID_VALUE : real<hook>()(ptr, stream);
     };
     Tool* const tool = watching();
     const CUstream named = named_stream(stream, default_stream);

@@ -100,6 +100,23 @@ inline DeviceMemoryResource* resource_of(Tool& tool, const BlockId& block) {
     return block.device_ordinal >= 0 ? tool.session.resource(block.device_ordinal) : nullptr;
 }
 
+/// Whether the driver would free something there that is no block of the program's.
+inline bool is_hidden(CUdeviceptr ptr) {
+    Tool* const tool = watching();
+    const bool can_be = tool != nullptr && (tool->session.settings().guard ||
+                                            tool->session.settings().backend == Backend::Async);
+    bool hidden = false;
+    if (can_be) {
+        guarded([&] {
+            for (int device = 0; device < tool->driver.device_count() && !hidden; ++device) {
+                DeviceMemoryResource* const resource = tool->session.resource(device);
+                hidden = resource != nullptr && resource->hides(ptr);
+            }
+        });
+    }
+    return hidden;
+}
+
 /// A block as deallocation wants it: only what names it counts there.
 inline DeviceBlock named_block(const BlockId& id) {
     return {.ptr = id.ptr,

@@ -43,9 +43,8 @@ class AsyncCudaResource final : public DirectCudaResource {
     /// Bytes held from the driver and not in use by live blocks: free memory to the program.
     std::size_t unused_bytes() const;
 
-    /// Whether a block that starts there has been freed by the program, but not yet by the driver,
-    /// which would take a second free for the first.
-    bool is_retired(Address address) const {
+    /// Blocks that the program has freed, but not yet the driver.
+    bool hides(Address address) const override {
         return retired_.contains(address) || orphans_.contains(address) || cache_.contains(address);
     }
 

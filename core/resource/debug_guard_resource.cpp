@@ -543,6 +543,10 @@ ResourceResult<void> DebugGuardResource::finish_block_use(const BlockId& block, 
     });
 }
 
+bool DebugGuardResource::hides(Address address) const {
+    return !find(address) && (inner().find(address) || inner().hides(address));
+}
+
 std::optional<DeviceBlock> DebugGuardResource::find(Address address) const {
     const auto block = live_.find(address);
     return block ? std::optional(block->outer()) : std::nullopt;

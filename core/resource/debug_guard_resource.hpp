@@ -50,6 +50,8 @@ class DebugGuardResource final : public ForwardingResource {
     ResourceResult<void> deallocate_synchronously(const DeviceBlock& block) override;
 
     std::optional<DeviceBlock> find(Address address) const override;
+    /// Where edges begin, and blocks held back.
+    bool hides(Address address) const override;
     ResourceResult<void> forget(const BlockId& block) override;
     void forget_context(ContextId context) override;
     void context_ending(ContextId context) override;

@@ -87,6 +87,10 @@ class DeviceMemoryResource {
     /// The live block that starts at `address`.
     virtual std::optional<DeviceBlock> find(Address address) const = 0;
 
+    /// Whether the driver knows memory at this address that the program does not, or not any more:
+    /// it would carry out a free that bare would be refused.
+    virtual bool hides(Address /*address*/) const { return false; }
+
     /// The driver has taken the block itself (context destroyed, device reset): no driver call for
     /// it. UseAfterFree for a block that is not live.
     virtual ResourceResult<void> forget(const BlockId& block) = 0;

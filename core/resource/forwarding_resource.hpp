@@ -31,6 +31,7 @@ class ForwardingResource : public DeviceMemoryResource {
     std::optional<DeviceBlock> find(Address address) const override {
         return inner_->find(address);
     }
+    bool hides(Address address) const override { return inner_->hides(address); }
     ResourceResult<void> forget(const BlockId& block) override { return inner_->forget(block); }
     void forget_context(ContextId context) override { inner_->forget_context(context); }
 

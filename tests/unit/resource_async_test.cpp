@@ -218,13 +218,13 @@ TEST_F(AsyncResource, RefusesASecondFree) {
 
 TEST_F(AsyncResource, KnowsWhatTheDriverHasNotFreedYet) {
     const DeviceBlock block = allocate();
-    EXPECT_FALSE(resource_->is_retired(block.ptr));
+    EXPECT_FALSE(resource_->hides(block.ptr));
     free(block);
-    EXPECT_TRUE(resource_->is_retired(block.ptr));
+    EXPECT_TRUE(resource_->hides(block.ptr));
     reap();
-    EXPECT_TRUE(resource_->is_retired(block.ptr));
+    EXPECT_TRUE(resource_->hides(block.ptr));
     release_all();
-    EXPECT_FALSE(resource_->is_retired(block.ptr));
+    EXPECT_FALSE(resource_->hides(block.ptr));
 }
 
 TEST_F(AsyncResource, DoesNotFreeAgainWhatTheDriverDoesNotKnow) {

@@ -117,6 +117,21 @@ TEST_F(GuardTest, LeavesTheStartAloneWhereThatIsAskedFor) {
     EXPECT_THAT(reports_.take(), ElementsAre("out of bounds 1000"));
 }
 
+TEST_F(GuardTest, HidesWhatTheDriverWouldFreeAndTheProgramDoesNotHave) {
+    const DeviceBlock block = allocate();
+    EXPECT_FALSE(guard_->hides(block.ptr));
+    EXPECT_TRUE(guard_->hides(block.ptr - kEdge));
+    EXPECT_FALSE(guard_->hides(block.ptr + 1));
+    free(block);  // held back
+    EXPECT_TRUE(guard_->hides(block.ptr - kEdge));
+
+    make({.quarantine_bytes = 1 << 20, .guards_front = false});
+    const DeviceBlock at_start = allocate();
+    EXPECT_FALSE(guard_->hides(at_start.ptr));
+    free(at_start);
+    EXPECT_TRUE(guard_->hides(at_start.ptr));
+}
+
 TEST_F(GuardTest, FillsMemoryOfAStreamInTheOrderOfThatStream) {
     allocate();
     ASSERT_TRUE(guard_->allocate(1000, kA, AllocTag{}));
