@@ -95,7 +95,7 @@ tl::expected<BudgetLimit, std::string> read_budget(const std::string& value) {
 
 tl::expected<void, std::string> read_memory(const Variables& variables, Settings& settings) {
     if (const auto backend = variables("CUWARD_BACKEND")) {
-        if (const auto read = read_backend(*backend, settings); !read) {
+        if (auto read = read_backend(*backend, settings); !read) {
             return read;
         }
     }

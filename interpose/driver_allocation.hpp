@@ -1,6 +1,8 @@
 // Allocations that only the driver can serve: within the budget, and watched.
 #pragma once
 
+#include <utility>
+
 #include "interpose/pool_memory.hpp"
 #include "interpose/watched_call.hpp"
 
@@ -28,6 +30,7 @@ class BudgetClaim {
         const auto reserved = account->reserve(bytes);
         if (reserved) {
             charge_ = {.account = account, .bytes = bytes, .context = place->context};
+            charges_ = &tool.session.charges();
         } else {
             is_refused_ = true;
             tool.session.refused(api, place->device, reserved.error());
@@ -36,15 +39,15 @@ class BudgetClaim {
     bool is_refused() const { return is_refused_; }
 
     /// The driver has given the memory: it is charged until it is freed.
-    void keep(Tool& tool, Address address) {
-        if (charge_.account != nullptr) {
-            tool.session.charges().add(address, charge_);
-            charge_ = {};
+    void keep(Address address) {
+        if (charges_ != nullptr) {
+            charges_->add(address, std::exchange(charge_, {}));
         }
     }
 
   private:
     BudgetCharge charge_;
+    BudgetCharges* charges_ = nullptr;  ///< set while the claim holds bytes
     bool is_refused_ = false;
 };
 
@@ -64,7 +67,7 @@ CUresult allocate_by_driver(const char* api, std::uint64_t bytes, Call call,
     const CUresult result = with_pool_memory(call);
     watch_allocation(result, api, [&] {
         const NewBlock block = describe();
-        claim.keep(*tool, block.ptr);
+        claim.keep(block.ptr);
         return block;
     });
     return result;

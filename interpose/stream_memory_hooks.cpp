@@ -71,7 +71,7 @@ constexpr const char* kFromPool = "cuMemAllocFromPoolAsync";
 void track_from_pool(Tool& tool, CUdeviceptr ptr, std::size_t bytes, CUstream stream,
                      BudgetClaim& claim) {
     if (const auto place = place_of(tool, stream)) {
-        claim.keep(tool, ptr);
+        claim.keep(ptr);
         track_allocation(tool,
                          {.kind = BlockKind::Async,
                           .ptr = ptr,

@@ -1,5 +1,5 @@
-// Freed blocks of a pool, kept for requests of the same size: the pool itself takes several
-// microseconds to find out that the device is done with one (tests/bench/README.md).
+// Freed blocks of a pool, kept for requests of the same size, which then cost no driver call: an
+// allocation and its free take 0.6 µs, the calls of the pool alone 1.6 (tests/bench/README.md).
 #pragma once
 
 #include <deque>
