@@ -26,11 +26,26 @@ inline void use_primary_context() {
     CHECK(cuCtxSetCurrent(context));
 }
 
+/// A context of its own on device 0, which becomes the current one.
+inline CUcontext create_context() {
+    CUdevice device;
+    CUcontext context;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+#if CUDA_VERSION >= 13000
+    CHECK(cuCtxCreate(&context, nullptr, 0, device));
+#else
+    CHECK(cuCtxCreate(&context, 0, device));
+#endif
+    return context;
+}
+
 constexpr unsigned kCount = 1 << 16;
 constexpr std::size_t kBytes = kCount * sizeof(float);
 
 }  // namespace driver_app
 
+using driver_app::create_context;
 using driver_app::kBytes;
 using driver_app::kCount;
 using driver_app::use_primary_context;

@@ -1,17 +1,7 @@
 // A kernel from a module loaded at run time, launched by the driver API, is an access like any
 // other.
 #include "driver_app.hpp"
-
-// The machine code of scale.cu, put here by the assembler.
-asm(R"(
-    .section .rodata
-    .balign 64
-    .global scale_image
-scale_image:
-    .incbin ")" SCALE_IMAGE R"("
-    .previous
-)");
-extern "C" const char scale_image[];
+#include "scale_image.hpp"
 
 int main() {
     use_primary_context();
