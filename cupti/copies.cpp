@@ -1,11 +1,24 @@
 #include "cupti/copies.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace cuward::cupti {
 namespace {
 
+/// Whether any memory can be so large; the driver refuses a box that is not.
+bool is_possible(const ByteRange& range) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 47;
+    const auto fits = [](std::uint64_t count, std::uint64_t pitch) {
+        return count == 1 || (pitch <= kMost && count <= kMost / std::max<std::uint64_t>(pitch, 1));
+    };
+    return range.is_linear() || (range.width <= kMost && fits(range.rows, range.pitch) &&
+                                 fits(range.slices, range.slice_pitch));
+}
+
 /// The same bytes, said with fewer rows and slices where they touch one another.
 ByteRange simplify(ByteRange range) {
-    if (range.empty()) {
+    if (range.empty() || !is_possible(range)) {
         return {};
     }
     if (range.slices > 1 && range.slice_pitch == range.rows * range.pitch) {

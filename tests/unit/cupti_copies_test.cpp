@@ -203,6 +203,22 @@ TEST_F(Copies, EmptyCopiesTouchNothing) {
     EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, q).accesses, IsEmpty());
 }
 
+TEST_F(Copies, BoxesLargerThanAnyMemoryTouchNothing) {
+    CUDA_MEMCPY3D copy{};
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = kBlock;
+    copy.srcPitch = 64;
+    copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = kOther;
+    copy.dstPitch = 64;
+    copy.WidthInBytes = 32;
+    copy.Height = ~std::size_t{0};
+    copy.Depth = 2;
+    cuMemcpy3D_v2_params p{};
+    p.pCopy = &copy;
+    EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2, p).accesses, IsEmpty());
+}
+
 #if CUDA_VERSION >= 13000
 TEST_F(Copies, EveryEntryOfABatchIsAnAccess) {
     std::array<CUdeviceptr, 2> sources{kBlock, kBlock + 64};
