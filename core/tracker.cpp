@@ -233,22 +233,23 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
                                                  .kernel = operation.kernel,
                                                  .stack = operation.stack});
     for (const MemoryAccess& access : operation.accesses) {
-        state_->touch_each(operation, access, pending,
-                           access.node == 0 ? place : state_->place_of_node(operation, access));
+        state_->touch_each(
+            operation, access, pending,
+            access.node == 0 ? place
+                             : state_->place_of_node(operation, operation.nodes[access.node - 1]));
     }
     combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
 }
 
-/// Where a graph was launched, and where the node that makes the access was captured or added.
-PlaceId Tracker::State::place_of_node(const Operation& launch, const MemoryAccess& access) {
-    const Operation& node = launch.nodes[access.node - 1];
+/// Where a graph was launched or instantiated, and where one of its nodes was captured or added.
+PlaceId Tracker::State::place_of_node(const Operation& graph, const Operation& node) {
     const PlaceId built = places.intern(
         {.op = name_of(node.kind), .api = node.api, .kernel = node.kernel, .stack = node.stack});
-    return places.intern({.op = name_of(launch.kind),
-                          .api = launch.api,
+    return places.intern({.op = name_of(graph.kind),
+                          .api = graph.api,
                           .kernel = node.kernel,
-                          .stack = launch.stack,
+                          .stack = graph.stack,
                           .node = built});
 }
 
@@ -303,12 +304,7 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     if (use.range_exact) {
         check_bounds(*block, use);
     }
-    const std::uint64_t to_end = block->end() - use.range.lo;
-    if (use.range.width == 0) {
-        use.range.width = to_end;
-    } else if (use.range.is_linear()) {
-        use.range.width = std::min(use.range.width, to_end);
-    }
+    use.range = clipped(use.range, *block);
     check_allocated(*block, use, pending);
     if (remembers_uses) {
         block->recent.add(use);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace cuward {
 
 class Log;
+struct GraphBody;
 
 /// What the tool is to repair.
 struct RepairPolicy {
@@ -86,6 +88,12 @@ class Tracker {
     /// Return of that call; what did not succeed made no access.
     void end(PendingOperation& pending, bool succeeded);
 
+    /// A graph has been instantiated, updated or changed by a call: reports every two of its nodes
+    /// that conflict and that nothing orders, each pair of places once; those of which one is
+    /// among `changed`, unless that is empty (tracker_graphs.cpp).
+    void compare_nodes(const GraphBody& body, const CallSite& site,
+                       std::span<const std::uint32_t> changed);
+
     // Repairs (tracker_repairs.cpp).
     /// The work queued last on a stream; none for a stream that was never seen.
     std::optional<UsePoint> point(StreamRef stream);
@@ -139,6 +147,7 @@ class Tracker {
 
   private:
     struct State;
+    class GraphComparison;
     std::unique_ptr<State> state_;
 };
 

@@ -75,6 +75,17 @@ struct RetiredBlock {
     std::vector<Suspect> suspects;
 };
 
+/// What an access touches of its block: kernels' arguments say where it starts only.
+inline ByteRange clipped(ByteRange range, const TrackedBlock& block) {
+    const std::uint64_t to_end = block.end() - range.lo;
+    if (range.width == 0) {
+        range.width = to_end;
+    } else if (range.is_linear()) {
+        range.width = std::min(range.width, to_end);
+    }
+    return range;
+}
+
 /// Adds work to what has to be waited for, of each stream the latest.
 inline void add_missing(std::vector<UsePoint>& missing, const UsePoint& earlier) {
     for (UsePoint& known : missing) {
@@ -138,7 +149,7 @@ struct Tracker::State {
     PlaceId place_of(const char* op, const CallSite& site) {
         return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
     }
-    PlaceId place_of_node(const Operation& launch, const MemoryAccess& access);
+    PlaceId place_of_node(const Operation& graph, const Operation& node);
 
     std::mutex mutex;
     const RepairPolicy policy;

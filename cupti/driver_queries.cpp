@@ -26,6 +26,7 @@ DriverQueries load_driver_queries() {
     look_up(driver, queries.stream_flags, "cuStreamGetFlags");
     look_up(driver, queries.capture_info, "cuStreamGetCaptureInfo_v3");
     look_up(driver, queries.node_in_clone, "cuGraphNodeFindInClone");
+    look_up(driver, queries.graph_edges, "cuGraphGetEdges_v2");
     return queries;
 }
 

@@ -15,6 +15,7 @@ struct DriverQueries {
     decltype(&::cuStreamGetFlags) stream_flags = nullptr;
     decltype(&::cuStreamGetCaptureInfo_v3) capture_info = nullptr;  ///< since CUDA 12.3
     decltype(&::cuGraphNodeFindInClone) node_in_clone = nullptr;
+    decltype(&::cuGraphGetEdges_v2) graph_edges = nullptr;  ///< since CUDA 12.3
 };
 
 /// The functions of the driver that the process has loaded; all null when it has none.

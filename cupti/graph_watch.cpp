@@ -8,7 +8,11 @@ namespace cuward::cupti {
 void GraphWatch::launched(Call& call) {
     // Launches of one executable graph come after each other (Driver API manual, cuGraphLaunch).
     session_.tracker().stream_waits(call.stream, static_cast<std::uint64_t>(call.exec));
-    call.launch = graphs_.launch(call.exec);
+    PreparedLaunch prepared = graphs_.launch(call.exec);
+    if (!prepared.changed.empty()) {
+        compare_nodes(call, call.exec, prepared.changed);
+    }
+    call.launch = std::move(prepared.touched);
     call.operation.accesses = call.launch->accesses;
     call.operation.nodes = call.launch->nodes.data();
 }
@@ -33,7 +37,8 @@ SharedGraphWork GraphWatch::work_of(const Call& call) {
     work->operation.nodes = nullptr;
     if (call.operation.kind == OperationKind::Graph) {
         const bool is_launch = call.effect == Effect::Queue;
-        work->children = is_launch ? graphs_.work(call.exec) : graphs_.work(call.child);
+        work->child =
+            is_launch ? graphs_.body(call.exec) : graphs_.body(call.child, edges_of(call.child));
     } else {
         work->accesses = call.accesses;
     }
@@ -92,10 +97,10 @@ void GraphWatch::succeeded(const Call& call) {
             graphs_.node_enabled(call.exec, call.node, call.enabled);
             break;
         case Effect::GraphInstantiated:
-            graphs_.instantiated(call.graph, ExecHandle{call.created_handle()});
+            instantiated(call);
             break;
         case Effect::GraphUpdated:
-            graphs_.updated(call.exec, call.graph);
+            updated(call);
             break;
         case Effect::GraphOwnsMemory:
             session_.tracker().addresses_given_out(call.created_handle(), call.bytes);
@@ -103,6 +108,49 @@ void GraphWatch::succeeded(const Call& call) {
         default:
             break;
     }
+}
+
+/// What depends on what is asked of the driver, once for a whole graph: there are many ways to say
+/// it, and in a capture events say it.
+GraphEdges GraphWatch::edges_of(GraphHandle graph) const {
+    const auto handle = reinterpret_cast<CUgraph>(static_cast<std::uint64_t>(graph));
+    std::size_t count = 0;
+    if (driver_.graph_edges == nullptr ||
+        driver_.graph_edges(handle, nullptr, nullptr, nullptr, &count) != CUDA_SUCCESS) {
+        return std::nullopt;
+    }
+    std::vector<CUgraphNode> earlier(count);
+    std::vector<CUgraphNode> later(count);
+    std::vector<CUgraphEdgeData> data(count);
+    if (count != 0 && driver_.graph_edges(handle, earlier.data(), later.data(), data.data(),
+                                          &count) != CUDA_SUCCESS) {
+        return std::nullopt;
+    }
+    std::vector<NodeEdge> edges;
+    edges.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        edges.push_back({.earlier = NodeHandle{reinterpret_cast<std::uint64_t>(earlier[i])},
+                         .later = NodeHandle{reinterpret_cast<std::uint64_t>(later[i])}});
+    }
+    return edges;
+}
+
+void GraphWatch::instantiated(const Call& call) {
+    const ExecHandle exec{call.created_handle()};
+    graphs_.instantiated(call.graph, exec, edges_of(call.graph));
+    compare_nodes(call, exec, {});
+}
+
+void GraphWatch::updated(const Call& call) {
+    graphs_.updated(call.exec, call.graph, edges_of(call.graph));
+    compare_nodes(call, call.exec, {});
+}
+
+/// Looks for nodes that disturb each other: those changed with all others, or all if none are
+/// named.
+void GraphWatch::compare_nodes(const Call& call, ExecHandle exec,
+                               std::span<const std::uint32_t> changed) {
+    session_.tracker().compare_nodes(graphs_.body(exec), session_.site(call.api), changed);
 }
 
 void GraphWatch::cloned(const Call& call) {

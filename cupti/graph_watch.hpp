@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/session.hpp"
 #include "cupti/call.hpp"
@@ -30,6 +31,10 @@ class GraphWatch {
   private:
     SharedGraphWork work_of(const Call& call);
     NodeHandle captured_node(const Call& call) const;
+    GraphEdges edges_of(GraphHandle graph) const;
+    void instantiated(const Call& call);
+    void updated(const Call& call);
+    void compare_nodes(const Call& call, ExecHandle exec, std::span<const std::uint32_t> changed);
     void cloned(const Call& call);
     void node_changed(const Call& call);
 

@@ -75,6 +75,10 @@ class AccessHistory {
         }
     }
 
+    /// Whether every later access that would be a hazard against `earlier`, which is ordered before
+    /// `next`, would be one against `next` too, and no less certain a one.
+    static bool stands_for(const PastAccess& next, const PastAccess& earlier);
+
     /// Forgets the accesses of an operation that was not queued after all; what they stood for
     /// counts again.
     void withdraw(StreamSlot slot, Epoch epoch);
@@ -103,10 +107,6 @@ class AccessHistory {
     static bool may_stand_for(const PastAccess& next, const Key& earlier) {
         return next.range_exact || next.range.lo == earlier.lo;
     }
-    /// Whether every later access that would be a hazard against `earlier`, which is ordered before
-    /// `next`, would be one against `next` too, and no less certain a one.
-    static bool stands_for(const PastAccess& next, const PastAccess& earlier);
-
     /// Which access to forget for one more of stream `slot`: in turn, those of the same stream
     /// first, so that a busy stream does not push out what others have outstanding.
     std::size_t next_victim(StreamSlot slot);

@@ -26,6 +26,12 @@ struct Hash {
 
 class Merger {
   public:
+    void add(const GraphBody& body) {
+        for (const SharedGraphWork& node : body.nodes) {
+            add(*node);
+        }
+    }
+
     void add(const GraphWork& work) {
         bool is_named = false;
         for (MemoryAccess access : work.accesses) {
@@ -39,9 +45,7 @@ class Merger {
             access.node = static_cast<std::uint32_t>(launch_.nodes.size());
             launch_.accesses.push_back(access);
         }
-        for (const SharedGraphWork& child : work.children) {
-            add(*child);
-        }
+        add(work.child);
     }
 
     GraphLaunch take() {
@@ -87,11 +91,9 @@ class Merger {
 
 }  // namespace
 
-GraphLaunch merge(const std::vector<SharedGraphWork>& work) {
+GraphLaunch merge(const GraphBody& body) {
     Merger merger;
-    for (const SharedGraphWork& node : work) {
-        merger.add(*node);
-    }
+    merger.add(body);
     return merger.take();
 }
 

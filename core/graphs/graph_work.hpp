@@ -1,6 +1,7 @@
 // What the nodes of a graph do, and what a launch of the whole graph touches.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,11 +14,23 @@ struct GraphWork;
 /// Never changed once it is shared: graphs, their copies and executable graphs hold the same one.
 using SharedGraphWork = std::shared_ptr<const GraphWork>;
 
-/// What one node does when it runs: an operation, or for a child graph the work of its nodes.
+/// `later` begins when `earlier` is complete; indices of nodes.
+struct GraphEdge {
+    std::uint32_t earlier = 0;
+    std::uint32_t later = 0;
+};
+
+/// The nodes of a graph, and what orders them.
+struct GraphBody {
+    std::vector<SharedGraphWork> nodes;
+    std::vector<GraphEdge> edges;
+};
+
+/// What one node does when it runs: an operation, or for a child graph what its nodes do.
 struct GraphWork {
     Operation operation;  ///< as captured or added: without stream and accesses
     std::vector<MemoryAccess> accesses;
-    std::vector<SharedGraphWork> children;
+    GraphBody child;
 };
 
 /// What one launch of an executable graph touches.
@@ -26,10 +39,10 @@ struct GraphLaunch {
     std::vector<Operation> nodes;
 };
 
-/// The accesses of all of `work`, those of the same range, direction and certainty once: they make
+/// The accesses of all nodes, those of the same range, direction and certainty once: they make
 /// the same hazards, so the first node that has one stands for the others. Exact ranges that touch
 /// one another become one if their nodes were captured in one place, as by a loop over chunks.
 /// O(n log n) for n accesses.
-GraphLaunch merge(const std::vector<SharedGraphWork>& work);
+GraphLaunch merge(const GraphBody& body);
 
 }  // namespace cuward

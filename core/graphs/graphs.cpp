@@ -6,15 +6,32 @@
 namespace cuward {
 namespace {
 
-std::vector<SharedGraphWork> enabled_work(const std::vector<GraphNode>& nodes) {
-    std::vector<SharedGraphWork> work;
-    work.reserve(nodes.size());
+const SharedGraphWork& no_work() {
+    static const auto nothing = std::make_shared<const GraphWork>();
+    return nothing;
+}
+
+GraphBody body_of(const std::vector<GraphNode>& nodes, const std::vector<GraphEdge>& edges) {
+    GraphBody body{.nodes = {}, .edges = edges};
+    body.nodes.reserve(nodes.size());
     for (const GraphNode& node : nodes) {
-        if (node.work != nullptr && node.enabled) {
-            work.push_back(node.work);
-        }
+        body.nodes.push_back(node.enabled ? node.work : no_work());
     }
-    return work;
+    return body;
+}
+
+/// Where no edges are known, nothing may be said to be unordered.
+std::vector<GraphEdge> sequence(std::size_t nodes) {
+    std::vector<GraphEdge> edges;
+    for (std::uint32_t later = 1; later < nodes; ++later) {
+        edges.push_back({.earlier = later - 1, .later = later});
+    }
+    return edges;
+}
+
+bool has_names(const std::vector<GraphNode>& nodes) {
+    return std::all_of(nodes.begin(), nodes.end(),
+                       [](const GraphNode& node) { return node.handle != kUnknownNode; });
 }
 
 }  // namespace
@@ -120,17 +137,44 @@ std::vector<GraphNode> Graphs::nodes(GraphHandle graph) const {
     return nodes_locked(graph);
 }
 
-std::vector<SharedGraphWork> Graphs::work(GraphHandle graph) const {
-    const std::lock_guard lock(mutex_);
-    const auto known = graphs_.find(graph);
-    return known != graphs_.end() ? enabled_work(known->second) : std::vector<SharedGraphWork>{};
+/// Nodes that only the driver's edges tell of do nothing that is watched.
+Graphs::Copy Graphs::copy(GraphHandle graph, const GraphEdges& edges) const {
+    Copy copy{.nodes = nodes_locked(graph), .edges = {}};
+    if (!edges || !has_names(copy.nodes)) {
+        copy.edges = sequence(copy.nodes.size());
+        return copy;
+    }
+    std::unordered_map<NodeHandle, std::uint32_t> index;
+    index.reserve(copy.nodes.size());
+    for (const GraphNode& node : copy.nodes) {
+        index.emplace(node.handle, static_cast<std::uint32_t>(index.size()));
+    }
+    const auto index_of = [&](NodeHandle node) {
+        const auto [known, is_new] =
+            index.emplace(node, static_cast<std::uint32_t>(copy.nodes.size()));
+        if (is_new) {
+            copy.nodes.push_back({.handle = node, .work = no_work()});
+        }
+        return known->second;
+    };
+    copy.edges.reserve(edges->size());
+    for (const NodeEdge& edge : *edges) {
+        const std::uint32_t earlier = index_of(edge.earlier);
+        copy.edges.push_back({.earlier = earlier, .later = index_of(edge.later)});
+    }
+    return copy;
 }
 
-std::vector<SharedGraphWork> Graphs::work(ExecHandle exec) const {
+GraphBody Graphs::body(GraphHandle graph, const GraphEdges& edges) const {
+    const std::lock_guard lock(mutex_);
+    const Copy now = copy(graph, edges);
+    return body_of(now.nodes, now.edges);
+}
+
+GraphBody Graphs::body(ExecHandle exec) const {
     const std::lock_guard lock(mutex_);
     const auto known = execs_.find(exec);
-    return known != execs_.end() ? enabled_work(known->second.nodes)
-                                 : std::vector<SharedGraphWork>{};
+    return known != execs_.end() ? known->second.body() : GraphBody{};
 }
 
 // Executable graphs
@@ -145,29 +189,39 @@ GraphNode* Graphs::Exec::find(NodeHandle node) {
     return found != index.end() ? &nodes[found->second] : nullptr;
 }
 
-void Graphs::instantiated(GraphHandle graph, ExecHandle exec) {
+GraphBody Graphs::Exec::body() const {
+    return body_of(nodes, edges);
+}
+
+void Graphs::instantiated(GraphHandle graph, ExecHandle exec, const GraphEdges& edges) {
     const std::lock_guard lock(mutex_);
-    Exec made{.nodes = nodes_locked(graph), .index = {}, .launch = nullptr};
-    made.launch = std::make_shared<const GraphLaunch>(merge(enabled_work(made.nodes)));
+    Copy now = copy(graph, edges);
+    Exec made{.nodes = std::move(now.nodes),
+              .edges = std::move(now.edges),
+              .index = {},
+              .launch = nullptr};
+    made.launch = std::make_shared<const GraphLaunch>(merge(made.body()));
     execs_.insert_or_assign(exec, std::move(made));
 }
 
-void Graphs::updated(ExecHandle exec, GraphHandle graph) {
+void Graphs::updated(ExecHandle exec, GraphHandle graph, const GraphEdges& edges) {
     const std::lock_guard lock(mutex_);
     const auto known = execs_.find(exec);
     if (known == execs_.end()) {
         return;
     }
     Exec& updated = known->second;
-    std::vector<GraphNode> nodes = nodes_locked(graph);
-    if (nodes.size() == updated.nodes.size()) {
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            updated.nodes[i].work = std::move(nodes[i].work);
+    Copy now = copy(graph, edges);
+    if (now.nodes.size() == updated.nodes.size()) {
+        for (std::size_t i = 0; i < now.nodes.size(); ++i) {
+            updated.nodes[i].work = std::move(now.nodes[i].work);
+            updated.nodes[i].is_changed = false;
         }
     } else {
-        updated.nodes = std::move(nodes);
+        updated.nodes = std::move(now.nodes);
         updated.index.clear();
     }
+    updated.edges = std::move(now.edges);
     updated.launch = nullptr;
 }
 
@@ -177,6 +231,7 @@ void Graphs::node_changed(ExecHandle exec, NodeHandle node, SharedGraphWork work
     GraphNode* const changed = known != execs_.end() ? known->second.find(node) : nullptr;
     if (changed != nullptr) {
         changed->work = std::move(work);
+        changed->is_changed = true;
         known->second.launch = nullptr;
     }
 }
@@ -195,18 +250,26 @@ void Graphs::destroyed(ExecHandle exec) {
     execs_.erase(exec);
 }
 
-std::shared_ptr<const GraphLaunch> Graphs::launch(ExecHandle exec) {
+PreparedLaunch Graphs::launch(ExecHandle exec) {
     static const auto nothing = std::make_shared<const GraphLaunch>();
     const std::lock_guard lock(mutex_);
     const auto known = execs_.find(exec);
     if (known == execs_.end()) {
-        return nothing;
+        return {.touched = nothing, .changed = {}};
     }
-    std::shared_ptr<const GraphLaunch>& launch = known->second.launch;
-    if (launch == nullptr) {
-        launch = std::make_shared<const GraphLaunch>(merge(enabled_work(known->second.nodes)));
+    Exec& launched = known->second;
+    PreparedLaunch prepared;
+    if (launched.launch == nullptr) {
+        launched.launch = std::make_shared<const GraphLaunch>(merge(launched.body()));
+        for (std::uint32_t i = 0; i < launched.nodes.size(); ++i) {
+            GraphNode& node = launched.nodes[i];
+            if (node.enabled && std::exchange(node.is_changed, false)) {
+                prepared.changed.push_back(i);
+            }
+        }
     }
-    return launch;
+    prepared.touched = launched.launch;
+    return prepared;
 }
 
 }  // namespace cuward

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -17,10 +18,26 @@ enum class NodeHandle : std::uint64_t {};
 enum class ExecHandle : std::uint64_t {};
 constexpr NodeHandle kUnknownNode{0};
 
+/// As the driver names it: `later` depends on `earlier`.
+struct NodeEdge {
+    NodeHandle earlier;
+    NodeHandle later;
+};
+/// All edges of a graph; none if the driver does not tell: its nodes then count as a sequence.
+using GraphEdges = std::optional<std::vector<NodeEdge>>;
+
 struct GraphNode {
     NodeHandle handle = kUnknownNode;
     SharedGraphWork work;  ///< null: the node has been destroyed
     bool enabled = true;
+    bool is_changed = false;  ///< of an executable graph, since its nodes were compared
+};
+
+/// What one launch of an executable graph does.
+struct PreparedLaunch {
+    std::shared_ptr<const GraphLaunch> touched;  ///< never null
+    /// Indices of the nodes whose work has been changed since the last launch or instantiation.
+    std::vector<std::uint32_t> changed;
 };
 
 /// Thread-safe; calls nobody. A graph, node or executable graph that it was never told of has no
@@ -43,40 +60,48 @@ class Graphs {
     /// The nodes of a graph, in the order they were added.
     std::vector<GraphNode> nodes(GraphHandle graph) const;
     /// What a child graph would do: its nodes as they are now, for the parent gets a copy.
-    std::vector<SharedGraphWork> work(GraphHandle graph) const;
-    /// What a captured launch would do.
-    std::vector<SharedGraphWork> work(ExecHandle exec) const;
+    GraphBody body(GraphHandle graph, const GraphEdges& edges) const;
+    /// What an executable graph does; a disabled node does nothing.
+    GraphBody body(ExecHandle exec) const;
 
     // Executable graphs. Their nodes are named by those of the graph they were made from
     // (Driver API manual, "Graph Management").
-    void instantiated(GraphHandle graph, ExecHandle exec);
+    void instantiated(GraphHandle graph, ExecHandle exec, const GraphEdges& edges);
     /// cuGraphExecUpdate: the work of `graph`, whose nodes must be those of the original in number
     /// and order.
-    void updated(ExecHandle exec, GraphHandle graph);
+    void updated(ExecHandle exec, GraphHandle graph, const GraphEdges& edges);
     void node_changed(ExecHandle exec, NodeHandle node, SharedGraphWork work);
     void node_enabled(ExecHandle exec, NodeHandle node, bool enabled);
     void destroyed(ExecHandle exec);
-    /// Never null. Costs nothing if the executable graph is as it was at its last launch, else
-    /// O(accesses of its nodes).
-    std::shared_ptr<const GraphLaunch> launch(ExecHandle exec);
+    /// Costs nothing if the executable graph is as it was at its last launch, else O(accesses of
+    /// its nodes).
+    PreparedLaunch launch(ExecHandle exec);
 
   private:
+    /// Nodes with their edges, by index.
+    struct Copy {
+        std::vector<GraphNode> nodes;
+        std::vector<GraphEdge> edges;
+    };
     struct Place {
         GraphHandle graph;
         std::size_t index;
     };
     struct Exec {
         std::vector<GraphNode> nodes;
+        std::vector<GraphEdge> edges;
         std::unordered_map<NodeHandle, std::size_t> index;  ///< made when first needed
         std::shared_ptr<const GraphLaunch> launch;          ///< null: to be made again
 
         GraphNode* find(NodeHandle node);
+        GraphBody body() const;
     };
 
     void add(GraphHandle graph, GraphNode node);
     GraphNode* find(NodeHandle node);
     void forget(GraphHandle graph);
     std::vector<GraphNode> nodes_locked(GraphHandle graph) const;
+    Copy copy(GraphHandle graph, const GraphEdges& edges) const;
 
     mutable std::mutex mutex_;
     std::unordered_map<GraphHandle, std::vector<GraphNode>> graphs_;

@@ -104,8 +104,9 @@ std::string short_stream(const std::optional<Stream>& stream) {
                : spoken_stream(stream);
 }
 
-bool same_stream(const AccessPlace& a, const AccessPlace& b) {
-    return a.stream && b.stream && a.stream->id == b.stream->id;
+// A graph that was not launched, but instantiated or changed.
+bool in_one_graph(const AccessPlace& a, const AccessPlace& b) {
+    return a.node && b.node && !a.stream && !b.stream;
 }
 
 // A kernel's name without its return type, and without arguments where they would drown the
@@ -144,8 +145,8 @@ std::string spoken_node(const AccessPlace& access) {
     return how_built(node) == Built::Captured ? spoken_api(node.api, node.stack) : "a " + node.op;
 }
 
-// "kernel scale(float*) captured at a.cu:10 in the graph launched", before the place of the launch.
-std::string spoken_node_in_graph(const AccessPlace& access) {
+// "kernel scale(float*) captured at a.cu:10".
+std::string spoken_node_with_place(const AccessPlace& access) {
     std::string words = spoken_node(access);
     if (const std::string place = at_place(access.node->stack); !place.empty()) {
         const Built built = how_built(*access.node);
@@ -154,7 +155,12 @@ std::string spoken_node_in_graph(const AccessPlace& access) {
                                            : " last changed") +
                  place;
     }
-    return words +
+    return words;
+}
+
+// The same "in the graph launched", before the place of the launch.
+std::string spoken_node_in_graph(const AccessPlace& access) {
+    return spoken_node_with_place(access) +
            (spoken_place(access.stack).empty() ? " in a launched graph" : " in the graph launched");
 }
 
@@ -299,25 +305,29 @@ std::string ways_out_of_trap(const AccessPlace& first, const AccessPlace& second
     return ways;
 }
 
-Words race_in_graph(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
-    return {
-        fmt::format("Inside one graph, {} {} {}, and {} {} it, and no edge orders the two nodes.",
-                    spoken_op(first), of_hazard(finding.hazard, true), the_block(finding),
-                    spoken_op(second), of_hazard(finding.hazard, false)),
-        fmt::format("Add an edge from the node of {}{} to the node of {}{}.", spoken_op(first),
-                    at_place(first.stack), spoken_op(second), at_place(second.stack))};
+std::string way_to_order_nodes(const AccessPlace& first, const AccessPlace& second) {
+    const std::string earlier = spoken_node_with_place(first);
+    const std::string later = spoken_node_with_place(second);
+    if (how_built(*first.node) == Built::Captured && how_built(*second.node) == Built::Captured) {
+        return fmt::format(
+            "Capture both on one stream, or record an event after {} and make the stream of {} "
+            "wait "
+            "for it (cudaStreamWaitEvent) before that is captured.",
+            earlier, later);
+    }
+    return fmt::format("Add a dependency of {} on {} (cudaGraphAddDependencies).", later, earlier);
 }
 
-Words describe_race(const Finding& finding) {
-    if (finding.accesses.size() < 2) {
-        return {fmt::format("Two accesses to {} are not ordered.", the_block(finding)),
-                "Order them with an event and cudaStreamWaitEvent."};
-    }
-    const AccessPlace& first = finding.accesses[0];
-    const AccessPlace& second = finding.accesses[1];
-    if (same_stream(first, second)) {
-        return race_in_graph(finding, first, second);
-    }
+Words race_in_graph(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
+    return {fmt::format(
+                "In one graph ({}{}), {} {} {}; {} {} it, and neither depends on the other.",
+                spoken_api(first.api, first.stack), at_place(first.stack),
+                spoken_node_with_place(first), of_hazard(finding.hazard, true), the_block(finding),
+                spoken_node_with_place(second), of_hazard(finding.hazard, false)),
+            way_to_order_nodes(first, second)};
+}
+
+Words race_of_streams(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
     Words words;
     words.message = fmt::format(
         "{}{} {} {} on {}; {}{} {} it on {}, and nothing makes the second wait for the first.",
@@ -330,6 +340,18 @@ Words describe_race(const Finding& finding) {
     } else {
         words.suggestion = wait_between(first, second);
     }
+    return words;
+}
+
+Words describe_race(const Finding& finding) {
+    if (finding.accesses.size() < 2) {
+        return {fmt::format("Two accesses to {} are not ordered.", the_block(finding)),
+                "Order them with an event and cudaStreamWaitEvent."};
+    }
+    const AccessPlace& first = finding.accesses[0];
+    const AccessPlace& second = finding.accesses[1];
+    Words words = in_one_graph(first, second) ? race_in_graph(finding, first, second)
+                                              : race_of_streams(finding, first, second);
     if (finding.verdict == Verdict::Possible) {
         words.message +=
             " Whether they touch the same bytes, and one writes them, could not be established.";

@@ -97,9 +97,11 @@ class Application:
 
 
 def is_repairable(finding, how):
-    """Whether a wait is what was missing, and one that `how` queues."""
+    """Whether a wait of a stream is what was missing, and one that `how` queues."""
     kinds = ("race", "use-before-alloc", "freed-in-flight")
-    return finding["kind"] in kinds and (how == "enforce-all" or finding["verdict"] != "possible")
+    is_between_nodes = all(access["stream"] is None for access in finding["accesses"])
+    return (finding["kind"] in kinds and not is_between_nodes
+            and (how == "enforce-all" or finding["verdict"] != "possible"))
 
 
 def main():

@@ -14,6 +14,9 @@ namespace {
 /// The node that the driver says was captured last, and the twin of any node in a clone.
 CUgraphNode captured_node = nullptr;
 CUgraphNode twin_node = nullptr;
+/// The edges of every graph, if the driver tells them.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> edges;
+bool tells_edges = true;
 
 DriverQueries graph_queries() {
     DriverQueries driver;
@@ -29,6 +32,15 @@ DriverQueries graph_queries() {
         *twin = twin_node;
         return CUDA_SUCCESS;
     };
+    driver.graph_edges = [](CUgraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData*,
+                            std::size_t* count) {
+        *count = edges.size();
+        for (std::size_t i = 0; from != nullptr && i < edges.size(); ++i) {
+            from[i] = reinterpret_cast<CUgraphNode>(edges[i].first);
+            to[i] = reinterpret_cast<CUgraphNode>(edges[i].second);
+        }
+        return tells_edges ? CUDA_SUCCESS : CUDA_ERROR_LOSSY_QUERY;
+    };
     return driver;
 }
 
@@ -43,6 +55,8 @@ class GraphWatchTest : public ::testing::Test {
         : session(driver, "", settings) {
         captured_node = nullptr;
         twin_node = nullptr;
+        edges.clear();
+        tells_edges = true;
         allocate(kBlock);
         allocate(kOther);
         create_stream(first);
@@ -411,6 +425,105 @@ TEST_F(GraphWatchTest, MemoryOfTheGraphAtAFreedBlocksAddressIsNot) {
     instantiate();
     launch(first);
     EXPECT_EQ(lifetime_errors(), 0U);
+}
+
+TEST_F(GraphWatchTest, NodesThatNoEdgeOrdersRace) {
+    add_memset(0x501);
+    add_memset(0x502, kOther);
+    add_memset(0x503);
+    edges = {{0x501, 0x502}};
+    instantiate();
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(GraphWatchTest, NodesThatEdgesOrderDoNot) {
+    add_memset(0x501);
+    add_memset(0x502);
+    // Through a node that nobody told of.
+    edges = {{0x501, 0x777}, {0x777, 0x502}};
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(GraphWatchTest, NodesOfOneGraphMustBeOrderedInIt) {
+    begin_capture(first);
+    captured_node = handle<CUgraphNode>(0x501);
+    write(first);
+    captured_node = handle<CUgraphNode>(0x502);
+    write(first);
+    end_capture(first);
+    edges = {{0x501, 0x502}};
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+    edges.clear();
+    instantiate();
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(GraphWatchTest, WithoutTheEdgesNothingIsSaidOfTheOrder) {
+    add_memset(0x501);
+    add_memset(0x502);
+    tells_edges = false;
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(GraphWatchTest, ANodeWithoutANameHasNoKnownOrder) {
+    begin_capture(first);
+    write(first);
+    write(first);
+    end_capture(first);
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(GraphWatchTest, AChangedNodeIsComparedAtTheNextLaunch) {
+    add_memset(0x501);
+    add_memset(0x502, kOther);
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+    const CUDA_MEMSET_NODE_PARAMS memset = memset_of(kBlock);
+    cuGraphExecMemsetNodeSetParams_params params{};
+    params.hGraphExec = exec;
+    params.hNode = handle<CUgraphNode>(0x502);
+    params.memsetParams = &memset;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams, params);
+    launch(first);
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(GraphWatchTest, WhatInstantiationFoundIsNotFoundAgainByAChange) {
+    add_memset(0x501);
+    add_memset(0x502);
+    add_memset(0x503, kOther);
+    instantiate();
+    EXPECT_EQ(races(), 1U);
+    const CUDA_MEMSET_NODE_PARAMS memset = memset_of(kOther);
+    cuGraphExecMemsetNodeSetParams_params params{};
+    params.hGraphExec = exec;
+    params.hNode = handle<CUgraphNode>(0x503);
+    params.memsetParams = &memset;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams, params);
+    launch(first);
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(GraphWatchTest, NodesOfAChildGraphMustBeOrderedWithItsNeighbours) {
+    add_memset(0x501);
+    CUgraphNode made = handle<CUgraphNode>(0x502);
+    cuGraphAddChildGraphNode_params add{};
+    add.phGraphNode = &made;
+    add.hGraph = handle<CUgraph>(0x401);
+    add.childGraph = graph;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddChildGraphNode, add);
+    graph = add.hGraph;
+    add_memset(0x503);
+    edges = {{0x502, 0x503}};
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+    edges.clear();
+    instantiate();
+    EXPECT_EQ(races(), 1U);
 }
 
 struct HasDriver {

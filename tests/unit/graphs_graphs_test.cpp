@@ -34,7 +34,7 @@ class GraphsTest : public testing::Test {
   protected:
     std::vector<Address> touched(ExecHandle exec = kExec) {
         std::vector<Address> starts;
-        const auto launch = graphs.launch(exec);
+        const auto launch = graphs.launch(exec).touched;
         for (const MemoryAccess& access : launch->accesses) {
             starts.push_back(access.range.lo);
         }
@@ -51,19 +51,19 @@ class GraphsTest : public testing::Test {
 
 TEST_F(GraphsTest, ALaunchTouchesWhatTheNodesDo) {
     build();
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), ElementsAre(1, 2));
 }
 
 TEST_F(GraphsTest, UnknownGraphsTouchNothing) {
     EXPECT_THAT(touched(), IsEmpty());
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), IsEmpty());
     graphs.node_changed(kFirst, work({pointer(1)}));
     graphs.node_changed(kExec, kFirst, work({pointer(1)}));
     graphs.node_enabled(kExec, kFirst, true);
     graphs.node_destroyed(kFirst);
-    graphs.updated(ExecHandle{0x99}, kGraph);
+    graphs.updated(ExecHandle{0x99}, kGraph, {});
     graphs.capture_ended(7, kGraph);
     EXPECT_THAT(touched(), IsEmpty());
 }
@@ -74,9 +74,9 @@ TEST_F(GraphsTest, ACaptureBecomesAGraphWhenItEnds) {
     graphs.capture_ended(1, kGraph);
     graphs.capture_failed(2);
     graphs.capture_ended(2, kOther);
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), ElementsAre(1));
-    graphs.instantiated(kOther, kExec);
+    graphs.instantiated(kOther, kExec, {});
     EXPECT_THAT(touched(), IsEmpty());
 }
 
@@ -85,15 +85,15 @@ TEST_F(GraphsTest, ACaptureAddsToTheNodesThatAreThere) {
     graphs.captured(1, kUnknownNode, work({pointer(2)}));
     graphs.captured(1, kUnknownNode, work({pointer(3)}));
     graphs.capture_ended(1, kGraph);
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), ElementsAre(1, 2, 3));
 }
 
 TEST_F(GraphsTest, EqualAccessesCountOnce) {
     graphs.node_added(kGraph, kFirst, work({pointer(1), pointer(1), pointer(1, Access::Read)}));
     graphs.node_added(kGraph, kSecond, work({pointer(1), pointer(2)}));
-    graphs.instantiated(kGraph, kExec);
-    const auto launch = graphs.launch(kExec);
+    graphs.instantiated(kGraph, kExec, {});
+    const auto launch = graphs.launch(kExec).touched;
     EXPECT_THAT(touched(), ElementsAre(1, 1, 2));
     ASSERT_EQ(launch->nodes.size(), 2U);
     EXPECT_EQ(launch->accesses[0].node, 1U);
@@ -110,8 +110,8 @@ TEST_F(GraphsTest, ChunksCapturedInOnePlaceAreOneRange) {
     elsewhere->operation.stack = StackId{7};
     elsewhere->accesses = {{.range = ByteRange::linear(32, 8)}};
     graphs.node_added(kGraph, kUnknownNode, elsewhere);
-    graphs.instantiated(kGraph, kExec);
-    const auto launch = graphs.launch(kExec);
+    graphs.instantiated(kGraph, kExec, {});
+    const auto launch = graphs.launch(kExec).touched;
     EXPECT_THAT(touched(), ElementsAre(0, 25, 32));
     EXPECT_EQ(launch->accesses[0].range, ByteRange::linear(0, 24));
     EXPECT_TRUE(launch->accesses[0].is_joined);
@@ -124,17 +124,17 @@ TEST_F(GraphsTest, OtherRangesOfOneBlockCountEach) {
     for (const ByteRange& range : ranges) {
         graphs.node_added(kGraph, kUnknownNode, work({{.range = range}}));
     }
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_EQ(touched().size(), ranges.size());
 }
 
 TEST_F(GraphsTest, AnExecutableGraphIsACopy) {
     build();
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     graphs.node_changed(kFirst, work({pointer(9)}));
     graphs.node_destroyed(kSecond);
     EXPECT_THAT(touched(), ElementsAre(1, 2));
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), ElementsAre(9));
     graphs.destroyed(kGraph);
     EXPECT_THAT(touched(), ElementsAre(9));
@@ -144,7 +144,7 @@ TEST_F(GraphsTest, AnExecutableGraphIsACopy) {
 
 TEST_F(GraphsTest, ItsNodesAreChangedByTheNamesOfTheOriginals) {
     build();
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     graphs.destroyed(kGraph);
     graphs.node_changed(kExec, kSecond, work({pointer(9)}));
     EXPECT_THAT(touched(), ElementsAre(1, 9));
@@ -156,38 +156,38 @@ TEST_F(GraphsTest, ItsNodesAreChangedByTheNamesOfTheOriginals) {
 
 TEST_F(GraphsTest, AnUpdateTakesTheOtherGraphsWorkUnderTheOldNames) {
     build();
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     graphs.node_added(kOther, NodeHandle{0x51}, work({pointer(11)}));
     graphs.node_added(kOther, NodeHandle{0x52}, work({pointer(12)}));
-    graphs.updated(kExec, kOther);
+    graphs.updated(kExec, kOther, {});
     EXPECT_THAT(touched(), ElementsAre(11, 12));
     graphs.node_changed(kExec, kFirst, work({pointer(9)}));
     EXPECT_THAT(touched(), ElementsAre(9, 12));
     graphs.node_added(kOther, NodeHandle{0x53}, work({pointer(13)}));
-    graphs.updated(kExec, kOther);
+    graphs.updated(kExec, kOther, {});
     EXPECT_THAT(touched(), ElementsAre(11, 12, 13));
 }
 
 TEST_F(GraphsTest, AChildGraphIsTheGraphAsItWas) {
     build();
     auto child = std::make_shared<GraphWork>();
-    child->children = graphs.work(kGraph);
+    child->child = graphs.body(kGraph, {});
     graphs.node_added(kOther, NodeHandle{0x51}, child);
     graphs.node_changed(kFirst, work({pointer(9)}));
-    graphs.instantiated(kOther, kExec);
+    graphs.instantiated(kOther, kExec, {});
     EXPECT_THAT(touched(), ElementsAre(1, 2));
     graphs.node_enabled(kExec, NodeHandle{0x51}, false);
-    EXPECT_THAT(graphs.work(kExec), IsEmpty());
+
     EXPECT_THAT(touched(), IsEmpty());
 }
 
 TEST_F(GraphsTest, AReusedHandleIsAnotherGraph) {
     build();
     graphs.created(kGraph, {});
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), IsEmpty());
     graphs.node_changed(kFirst, work({pointer(1)}));
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     EXPECT_THAT(touched(), IsEmpty());
 }
 
@@ -196,24 +196,24 @@ TEST_F(GraphsTest, ANodeOfAGraphThatEndedUnseenIsNotTakenForItsSuccessor) {
     graphs.node_added(kOther, kFirst, work({pointer(9)}));
     graphs.destroyed(kGraph);
     graphs.node_changed(kFirst, work({pointer(8)}));
-    graphs.instantiated(kOther, kExec);
+    graphs.instantiated(kOther, kExec, {});
     EXPECT_THAT(touched(), ElementsAre(8));
 }
 
 TEST_F(GraphsTest, ALaunchThatChangesNothingIsNotMergedAgain) {
     build();
-    graphs.instantiated(kGraph, kExec);
-    const auto first = graphs.launch(kExec);
-    EXPECT_EQ(graphs.launch(kExec), first);
+    graphs.instantiated(kGraph, kExec, {});
+    const auto first = graphs.launch(kExec).touched;
+    EXPECT_EQ(graphs.launch(kExec).touched, first);
     graphs.node_enabled(kExec, kFirst, true);
-    EXPECT_EQ(graphs.launch(kExec), first);
+    EXPECT_EQ(graphs.launch(kExec).touched, first);
     graphs.node_enabled(kExec, kFirst, false);
-    EXPECT_NE(graphs.launch(kExec), first);
+    EXPECT_NE(graphs.launch(kExec).touched, first);
 }
 
 TEST_F(GraphsTest, ThreadsBuildAndLaunchTheirGraphsAtOnce) {
     build();
-    graphs.instantiated(kGraph, kExec);
+    graphs.instantiated(kGraph, kExec, {});
     std::vector<std::thread> threads;
     for (std::uint64_t id = 1; id <= 4; ++id) {
         threads.emplace_back([this, id] {
@@ -223,7 +223,7 @@ TEST_F(GraphsTest, ThreadsBuildAndLaunchTheirGraphsAtOnce) {
             for (std::uint64_t round = 0; round < 100; ++round) {
                 graphs.captured(capture, NodeHandle{0x1000 * id + round}, work({pointer(id)}));
                 graphs.capture_ended(capture, graph);
-                graphs.instantiated(graph, exec);
+                graphs.instantiated(graph, exec, {});
                 EXPECT_EQ(touched(exec), std::vector<Address>{id});
                 graphs.node_enabled(kExec, kFirst, round % 2 == 0);
                 EXPECT_EQ(touched().back(), 2U);
