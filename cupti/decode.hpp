@@ -36,6 +36,9 @@ class Decoder {
     /// The functions that are decoded.
     static std::vector<std::uint32_t> functions();
 
+    /// Whether a function is in the table of the driver API, decoded or of no interest.
+    static bool knows(std::uint32_t function);
+
     /// Describes the call in `call`; Effect::None for what means nothing to the tracker. `params`
     /// must stay as it is until the call has returned when the effect creates something.
     void decode(const DriverCall& driver_call, Call& call) const;

@@ -15,3 +15,6 @@ struct CUDA_ARRAY_DESCRIPTOR_v1;
 struct CUDA_ARRAY3D_DESCRIPTOR_v1;
 
 #include <generated_cuda_meta.h>
+
+// Functions without parameters have no struct there.
+struct cuCtxSynchronize_params {};

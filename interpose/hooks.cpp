@@ -18,7 +18,7 @@ struct Entry {
 
 constexpr std::array<Entry, kHooks.size()> kEntries{{
 #define HOOK(symbol, base, since, streams) {#symbol, #base, since, DefaultStream::streams},
-#include "interpose/hooks.def"
+#include "driver_api/hooks.inc"
 #undef HOOK
 }};
 
@@ -43,7 +43,7 @@ void* address_of(Hook hook) {
 #define HOOK(symbol, base, since, streams) \
     case Hook::symbol##_:                  \
         return reinterpret_cast<void*>(&hook_##symbol);
-#include "interpose/hooks.def"
+#include "driver_api/hooks.inc"
 #undef HOOK
     }
     return nullptr;

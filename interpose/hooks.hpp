@@ -1,5 +1,5 @@
 // The hooks as functions of this library and as values: declarations and look-ups made from
-// hooks.def.
+// the table of the driver API.
 #pragma once
 
 #include <cudaTypedefs.h>
@@ -19,20 +19,20 @@ using PFN_cuDevicePrimaryCtxReset_v7000 = PFN_cuDevicePrimaryCtxReset_v11000;
 #define HOOK(symbol, base, since, streams)                                                         \
     extern "C" __attribute__((visibility("default"))) std::remove_pointer_t<PFN_##base##_v##since> \
         hook_##symbol __asm__(#symbol);
-#include "interpose/hooks.def"
+#include "driver_api/hooks.inc"
 #undef HOOK
 
 namespace cuward {
 
 enum class Hook : std::uint8_t {
 #define HOOK(symbol, base, since, streams) symbol##_,
-#include "interpose/hooks.def"
+#include "driver_api/hooks.inc"
 #undef HOOK
 };
 
 inline constexpr std::array kHooks{
 #define HOOK(symbol, base, since, streams) Hook::symbol##_,
-#include "interpose/hooks.def"
+#include "driver_api/hooks.inc"
 #undef HOOK
 };
 
@@ -44,7 +44,7 @@ struct HookedFunction;
     struct HookedFunction<Hook::symbol##_> { \
         using Type = PFN_##base##_v##since;  \
     };
-#include "interpose/hooks.def"
+#include "driver_api/hooks.inc"
 #undef HOOK
 
 /// The name the driver exports.
