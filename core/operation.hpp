@@ -43,6 +43,7 @@ struct Operation {
     std::uint32_t thread = 0;
     std::span<const MemoryAccess> accesses;
     const Operation* nodes = nullptr;  ///< of a graph's launch: whose accesses those are
+    std::uint64_t turn = 0;  ///< an event that it waits for and then records anew; 0: none
     /// When the call returns, the host knows that work queued before it on its stream is complete …
     Edge earlier_work_to_host = Edge::None;
     /// … or that the operation itself is (implies the former).
@@ -65,8 +66,10 @@ struct PendingOperation {
     StreamRef stream;
     Edge earlier_work_to_host = Edge::None;
     Edge completion_to_host = Edge::None;
+    std::uint64_t turn = 0;
     Clock complete;  ///< once the operation is; taken at entry, for what others queue later is not
-                     ///< waited for
+                     ///< waited for. Kept if somebody needs it.
+    std::uint64_t begun = 0;       ///< when it was taken
     std::vector<Use> uses;         ///< tracked blocks that resources own, each once
     std::vector<Address> touched;  ///< starts of all tracked blocks touched
     /// Work that it does not come after and that the tool is to order before it: of each stream
@@ -76,6 +79,7 @@ struct PendingOperation {
     bool teaches_host() const {
         return earlier_work_to_host != Edge::None || completion_to_host != Edge::None;
     }
+    bool keeps_complete() const { return teaches_host() || turn != 0; }
 };
 
 /// Where in the program a call was made.
@@ -126,7 +130,8 @@ struct PendingFree {
     BlockId resource_block;   ///< as given at allocation
     bool is_behind_uses = false;    ///< every use is complete before the memory is used anew …
     bool waits_for_device = false;  ///< … and when the call returns
-    Clock awaited{};                ///< by a free that waits for the device
+    Clock awaited{};                ///< by a free that waits for the device, or by its stream
+    std::uint64_t begun = 0;        ///< when that was
     /// Uses that it does not come after and that the tool is to order before it.
     std::vector<UsePoint> missing{};
     StreamRef stream{};             ///< that has to wait for them

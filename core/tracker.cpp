@@ -116,19 +116,29 @@ void Tracker::event_destroyed(std::uint64_t event) {
     state_->order.event_destroyed(event);
 }
 
-void Tracker::event_recorded(std::uint64_t event, StreamRef stream) {
+void Tracker::begin_record(StreamRef stream, EventRecord& record) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.record(event, state_->slot_of(stream));
+    state_->order.begin_record(state_->slot_of(stream), record);
 }
 
-void Tracker::stream_waits(StreamRef stream, std::uint64_t event) {
+void Tracker::event_recorded(std::uint64_t event, StreamRef stream, EventRecord& record) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.wait(state_->slot_of(stream), event);
+    state_->order.recorded(event, state_->slot_of(stream), record);
 }
 
-void Tracker::stream_waits_for_unknown(StreamRef stream) {
+void Tracker::begin_wait(StreamRef stream, std::uint64_t event, EventRecord& record) {
     const std::lock_guard lock(state_->mutex);
-    state_->order.wait_for_unknown(state_->slot_of(stream));
+    state_->order.begin_wait(state_->slot_of(stream), event, record);
+}
+
+void Tracker::begin_wait_for_unknown(StreamRef stream, EventRecord& record) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.begin_wait_for_unknown(state_->slot_of(stream), record);
+}
+
+void Tracker::stream_waits(StreamRef stream, const EventRecord& record) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.wait(state_->slot_of(stream), record);
 }
 
 void Tracker::capture_began(StreamRef stream) {
@@ -151,17 +161,17 @@ bool Tracker::is_capturing() const {
 
 Clock Tracker::work_of_stream(StreamRef stream) {
     const std::lock_guard lock(state_->mutex);
-    return state_->surely_queued(state_->order.work_of_stream(state_->slot_of(stream)));
+    return state_->order.work_of_stream(state_->slot_of(stream));
 }
 
 Clock Tracker::work_of_event(std::uint64_t event) const {
     const std::lock_guard lock(state_->mutex);
-    return state_->surely_queued(state_->order.work_of_event(event));
+    return state_->order.work_of_event(event);
 }
 
 Clock Tracker::work_of_context(ContextId context) const {
     const std::lock_guard lock(state_->mutex);
-    return state_->surely_queued(state_->order.work_of_context(context));
+    return state_->order.work_of_context(context);
 }
 
 void Tracker::host_knows(const Clock& complete, Edge edge) {
@@ -215,16 +225,11 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
         return;
     }
     pending.slot = slot;
-    pending.epoch = state_->order.next(slot);
     pending.stream = operation.stream;
     pending.earlier_work_to_host = operation.earlier_work_to_host;
     pending.completion_to_host = operation.completion_to_host;
-    if (pending.teaches_host()) {
-        pending.complete = state_->surely_queued(state_->order.clock(slot));
-    }
-    if (state_->policy.watches_calls) {
-        state_->under_way.push_back({.slot = pending.slot, .epoch = pending.epoch});
-    }
+    pending.turn = operation.turn;
+    state_->place(pending);
     if (operation.accesses.empty()) {
         return;
     }
@@ -240,6 +245,35 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     }
     combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
+}
+
+/// Where nothing is repaired, an operation counts as queued at once: the host threads are taken for
+/// one, which misses what depends on their luck, and invents nothing.
+void Tracker::State::place(PendingOperation& pending) {
+    if (policy.watches_calls) {
+        pending.epoch = order.begin(pending.slot, pending.turn, pending.complete, pending.begun);
+        return;
+    }
+    pending.epoch = order.next(pending.slot, pending.turn);
+    if (pending.keeps_complete()) {
+        pending.complete = order.clock(pending.slot);
+    }
+}
+
+/// The call of an operation has returned.
+void Tracker::State::returned(const PendingOperation& pending, bool succeeded) {
+    if (succeeded && pending.turn != 0) {
+        order.recorded(pending.turn, pending.complete);
+    }
+    if (!policy.watches_calls) {
+        return;
+    }
+    if (succeeded) {
+        order.queued(pending.slot, pending.epoch, pending.complete, pending.begun);
+    } else {
+        order.refused(pending.slot, pending.epoch);
+    }
+    changed.notify_all();
 }
 
 /// Where a graph was launched or instantiated, and where one of its nodes was captured or added.
@@ -310,7 +344,7 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
         block->recent.add(use);
     }
     block->history.add(
-        use, order.clock(pending.slot), order.host(),
+        use, clock_of(pending), order.host(), order.calls(),
         [&](const PastAccess& earlier) { report_unordered(*block, earlier, use, pending); });
 
     pending.touched.push_back(block->ptr);
@@ -326,7 +360,7 @@ void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {
         return;
     }
     // What has been repaired before stays a finding, and stays repaired.
-    kept.seen.is_repaired = order.clock(pending.slot).covers(found.earlier, found.epoch);
+    kept.seen.is_repaired = clock_of(pending).covers(found.earlier, found.epoch);
     if (!kept.seen.is_repaired && is_to_repair(found.seen.verdict)) {
         add_missing(pending.missing, point_of(found.earlier, found.epoch));
     }
@@ -371,7 +405,7 @@ void Tracker::State::check_bounds(TrackedBlock& block, const PastAccess& use) {
 // manual, "Stream Ordered Memory Allocator").
 void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess& use,
                                      PendingOperation& pending) {
-    if (block.epoch == 0 || order.clock(use.slot).known[block.slot] >= block.epoch) {
+    if (block.epoch == 0 || clock_of(pending).known.covers(block.slot, block.epoch)) {
         return;
     }
     const Side allocated{.place = block.place, .stream = block.stream, .thread = block.thread};
@@ -388,7 +422,10 @@ void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess
 
 void Tracker::State::report_unordered(const TrackedBlock& block, const PastAccess& earlier,
                                       const PastAccess& later, PendingOperation& pending) {
-    const bool is_implicit = order.clock(later.slot).known[earlier.slot] >= earlier.epoch;
+    if (order.run_in_turn(earlier.slot, later.slot)) {
+        return;  // which call comes first is for the program's threads to say
+    }
+    const bool is_implicit = clock_of(pending).known.covers(earlier.slot, earlier.epoch);
     const Verdict verdict = verdict_of(earlier, later);
     if (is_implicit && verdict == Verdict::Possible) {
         return;
@@ -410,14 +447,12 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
     if (!std::exchange(pending.active, false)) {
         return;
     }
-    const bool is_watched = state_->policy.watches_calls;
-    if (succeeded && !pending.teaches_host() && !pending.is_suspect && !is_watched) {
+    if (succeeded && !pending.keeps_complete() && !pending.is_suspect &&
+        !state_->policy.watches_calls) {
         return;
     }
     const std::lock_guard lock(state_->mutex);
-    if (is_watched) {
-        state_->call_returned(pending.slot, pending.epoch);
-    }
+    state_->returned(pending, succeeded);
     const auto found = state_->suspects.extract({pending.slot, pending.epoch});
     if (succeeded && !found.empty()) {
         for (const Suspect& suspect : found.mapped()) {
@@ -494,7 +529,7 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     pending.is_behind_uses = request.kind != FreeKind::Async && block->kind != BlockKind::Async;
     pending.waits_for_device = pending.is_behind_uses && block->free_waits_for_device;
     if (pending.waits_for_device) {
-        pending.awaited = state_->surely_queued(state_->order.work_of_context(block->context));
+        pending.awaited = state_->order.work_of_context(block->context);
     }
     std::vector<Suspect> found =
         state_->check_free_in_order(*block, pending, state_->side_of(request));
@@ -537,9 +572,8 @@ std::vector<Suspect> Tracker::State::check_free_in_order(const TrackedBlock& blo
     };
     const FreeRequest& request = pending.request;
     if (request.kind == FreeKind::Async) {
-        const StreamSlot slot = slot_of(request.stream);
-        order.next(slot);
-        report_in_flight(order.clock(slot));
+        order.begin_command(slot_of(request.stream), pending.awaited, pending.begun);
+        report_in_flight(pending.awaited);
     } else if (!pending.is_behind_uses) {
         report_in_flight(order.host());
     } else {
@@ -579,7 +613,10 @@ void Tracker::end_free(PendingFree& pending, bool succeeded) {
     for (const Suspect& suspect : retired.mapped().suspects) {
         state_->findings.add(suspect.seen);
     }
-    if (pending.waits_for_device) {
+    if (pending.request.kind == FreeKind::Async) {
+        state_->order.command_queued(state_->slot_of(pending.request.stream), pending.awaited,
+                                     pending.begun);
+    } else if (pending.waits_for_device) {
         state_->order.host_joins_implicitly(pending.awaited);
     }
     state_->freed(block, state_->side_of(pending.request), pending.request.site);

@@ -12,6 +12,7 @@
 #include "core/checks/verdict.hpp"
 #include "core/operation.hpp"
 #include "core/order/clock.hpp"
+#include "core/order/order.hpp"
 
 namespace cuward {
 
@@ -61,11 +62,16 @@ class Tracker {
     // Events, named by their CUevent.
     void event_created(std::uint64_t event);
     void event_destroyed(std::uint64_t event);
-    void event_recorded(std::uint64_t event, StreamRef stream);
-    void stream_waits(StreamRef stream, std::uint64_t event);
-    /// The stream waits for something whose extent is not known (a value in memory): nothing that
+    /// Entry and success of a record: later work of other threads is not covered. Leaves in
+    /// `record` what the event held before.
+    void begin_record(StreamRef stream, EventRecord& record);
+    void event_recorded(std::uint64_t event, StreamRef stream, EventRecord& record);
+    /// Entry and success of a wait: later records of other threads are not waited for.
+    void begin_wait(StreamRef stream, std::uint64_t event, EventRecord& record);
+    /// Entry of a wait for something whose extent is not known (a value in memory): nothing that
     /// came before is reported past it.
-    void stream_waits_for_unknown(StreamRef stream);
+    void begin_wait_for_unknown(StreamRef stream, EventRecord& record);
+    void stream_waits(StreamRef stream, const EventRecord& record);
 
     // Stream capture: calls on a capturing stream build a graph, nothing runs.
     void capture_began(StreamRef stream);
@@ -98,15 +104,20 @@ class Tracker {
     /// The work queued last on a stream; none for a stream that was never seen.
     std::optional<UsePoint> point(StreamRef stream);
     /// Whether `later`, or the host if it is that, comes after `earlier` by the program's own doing
-    /// or by an earlier repair.
-    bool comes_after(const UsePoint& earlier, const UsePoint& later) const;
+    /// or by an earlier repair. `operation` is what the calling thread is just queuing, if
+    /// anything.
+    bool comes_after(const UsePoint& earlier, const UsePoint& later,
+                     const PendingOperation* operation = nullptr) const;
+    /// Whether an event recorded now, before its call returns, is behind all of its stream up to
+    /// it.
+    bool is_queued_last(const PendingOperation& pending) const;
     class Recording;
     /// A stream is about to be destroyed or captured: no Recording begins on it, and those that
     /// live are waited for, though not for long. Ends with its destruction or unseal.
     void seal(StreamRef stream);
     void unseal(StreamRef stream);
-    /// `later` has been made to wait for `earlier`.
-    void waits(const UsePoint& later, const UsePoint& earlier);
+    /// `later` has been made to wait for `earlier`, and so has `operation` if it is queued there.
+    void waits(const UsePoint& later, const UsePoint& earlier, PendingOperation* operation);
     /// All that can be repaired before an operation or a free has been.
     void repaired(PendingOperation& pending);
     void repaired(const PendingFree& pending);

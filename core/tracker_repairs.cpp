@@ -34,58 +34,18 @@ bool Tracker::State::breaks_capture(StreamSlot slot, StreamSlot captured) const 
 }
 
 Epoch Tracker::State::last_queued(StreamSlot slot) const {
-    Epoch last = order.last(slot);
-    for (const CallUnderWay& call : under_way) {
-        if (call.slot == slot) {
-            last = std::min(last, call.epoch - 1);
-        }
-    }
-    return last;
-}
-
-/// Without what other threads are just queuing: whoever waits for a stream now may come before it.
-/// What has returned since then has its place behind it.
-Clock Tracker::State::surely_queued(Clock work) const {
-    for (const CallUnderWay& call : under_way) {
-        Epoch last = order.last(call.slot);
-        while (std::any_of(under_way.begin(), under_way.end(), [&](const CallUnderWay& other) {
-            return other.slot == call.slot && other.epoch == last;
-        })) {
-            --last;
-        }
-        work.lower(call.slot, last);
-    }
-    return work;
-}
-
-void Tracker::State::call_returned(StreamSlot slot, Epoch epoch) {
-    const auto call = std::find_if(
-        under_way.begin(), under_way.end(),
-        [&](const CallUnderWay& other) { return other.slot == slot && other.epoch == epoch; });
-    if (call != under_way.end()) {
-        *call = under_way.back();
-        under_way.pop_back();
-        changed.notify_all();
-    }
+    return order.calls().queued_up_to(slot, order.last(slot));
 }
 
 /// Waits until the calls that queue `epoch` and what is before it have returned, or one of them
 /// turns out to be held back: that one is not waited for again.
 bool Tracker::State::wait_until_queued(std::unique_lock<std::mutex>& lock, StreamSlot slot,
                                        Epoch epoch) {
-    const auto delays = [&](const CallUnderWay& call) {
-        return call.slot == slot && call.epoch <= epoch;
-    };
     const auto is_decided = [&] {
-        return last_queued(slot) >= epoch ||
-               std::any_of(under_way.begin(), under_way.end(), [&](const CallUnderWay& call) {
-                   return delays(call) && call.is_held_back;
-               });
+        return last_queued(slot) >= epoch || order.calls().any_held_back(slot, epoch);
     };
     if (!changed.wait_for(lock, kPatience, is_decided)) {
-        for (CallUnderWay& call : under_way) {
-            call.is_held_back = call.is_held_back || delays(call);
-        }
+        order.calls().hold_back(slot, epoch);
     }
     return last_queued(slot) >= epoch;
 }
@@ -113,15 +73,26 @@ std::optional<UsePoint> Tracker::point(StreamRef stream) {
     return state_->point_of(slot, state_->order.last(slot));
 }
 
-bool Tracker::comes_after(const UsePoint& earlier, const UsePoint& later) const {
+bool Tracker::comes_after(const UsePoint& earlier, const UsePoint& later,
+                          const PendingOperation* operation) const {
     const std::lock_guard lock(state_->mutex);
     const auto covered_by = [&](const Clock& clock) {
-        return clock.covers(slot_of(earlier), earlier.position);
+        return clock.covers_up_to(slot_of(earlier), earlier.position);
     };
     // What a stream does next comes after all that the host knows, whether or not its clock has
     // been told already.
-    return covered_by(state_->order.host()) ||
-           (later.stream != kNoStream && covered_by(state_->order.clock(slot_of(later))));
+    if (covered_by(state_->order.host())) {
+        return true;
+    }
+    const bool is_operation = operation != nullptr && operation->slot == slot_of(later);
+    return later.stream != kNoStream &&
+           covered_by(is_operation ? state_->clock_of(*operation)
+                                   : state_->order.clock(slot_of(later)));
+}
+
+bool Tracker::is_queued_last(const PendingOperation& pending) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.calls().queued_up_to(pending.slot, pending.epoch) == pending.epoch - 1;
 }
 
 Tracker::Recording::Recording(Tracker& tracker, const UsePoint& earlier) : state_(*tracker.state_) {
@@ -171,20 +142,19 @@ void Tracker::unseal(StreamRef stream) {
     }
 }
 
-void Tracker::waits(const UsePoint& later, const UsePoint& earlier) {
+void Tracker::waits(const UsePoint& later, const UsePoint& earlier, PendingOperation* operation) {
     const std::lock_guard lock(state_->mutex);
     state_->order.repair(slot_of(later), slot_of(earlier), earlier.position);
+    if (operation != nullptr && operation->slot == slot_of(later)) {
+        operation->complete.repaired.raise(slot_of(earlier), earlier.position);
+    }
 }
 
 void Tracker::repaired(PendingOperation& pending) {
     const std::lock_guard lock(state_->mutex);
-    const Clock& clock = state_->order.clock(pending.slot);
-    if (pending.teaches_host()) {
-        pending.complete.repaired.join(clock.repaired);
-    }
     const auto found = state_->suspects.find({pending.slot, pending.epoch});
     if (found != state_->suspects.end()) {
-        mark_repaired(found->second, clock);
+        mark_repaired(found->second, state_->clock_of(pending));
     }
 }
 
@@ -201,7 +171,7 @@ std::vector<UsePoint> Tracker::unfinished() const {
     std::vector<UsePoint> points;
     const Order& order = state_->order;
     for (StreamSlot slot = 0; slot < order.slots(); ++slot) {
-        if (!order.host().covers(slot, order.last(slot))) {
+        if (!order.host().covers_up_to(slot, order.last(slot))) {
             points.push_back(state_->point_of(slot, order.last(slot)));
         }
     }

@@ -62,13 +62,6 @@ inline void mark_repaired(std::vector<Suspect>& suspects, const Clock& clock) {
     }
 }
 
-/// An operation whose call has not returned.
-struct CallUnderWay {
-    StreamSlot slot = 0;
-    Epoch epoch = 0;
-    bool is_held_back = false;  ///< by the driver, for longer than anybody waits
-};
-
 /// A block whose free is under way, and what has been found in that.
 struct RetiredBlock {
     TrackedBlock block;
@@ -117,6 +110,12 @@ struct Tracker::State {
     std::optional<Address> next_block(const MemoryAccess& access);
     PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
                         Epoch epoch, PlaceId place);
+    void place(PendingOperation& pending);
+    void returned(const PendingOperation& pending, bool succeeded);
+    /// What comes before an operation under way.
+    const Clock& clock_of(const PendingOperation& pending) const {
+        return policy.watches_calls ? pending.complete : order.clock(pending.slot);
+    }
     void suspect(PendingOperation& pending, const Suspect& found);
     void check_alive(PastAccess use);
     void check_allocated(const TrackedBlock& block, const PastAccess& use,
@@ -137,8 +136,6 @@ struct Tracker::State {
     UsePoint point_of(StreamSlot slot, Epoch epoch) const;
     /// The last operation of a stream that its call has certainly queued.
     Epoch last_queued(StreamSlot slot) const;
-    Clock surely_queued(Clock work) const;
-    void call_returned(StreamSlot slot, Epoch epoch);
     bool wait_until_queued(std::unique_lock<std::mutex>& lock, StreamSlot slot, Epoch epoch);
     bool is_default(StreamSlot slot) const;
     bool breaks_capture(StreamSlot slot, StreamSlot captured) const;
@@ -161,12 +158,9 @@ struct Tracker::State {
     Findings findings;
     /// What was found in calls under way: it counts if they succeed.
     std::map<std::pair<StreamSlot, Epoch>, std::vector<Suspect>> suspects;
-    /// Operations whose calls have not returned, kept where something is to be repaired: an event
-    /// recorded now may not cover them.
-    std::vector<CallUnderWay> under_way;
     std::vector<StreamSlot> recordings;  ///< streams on which the tool records an event just now
     std::vector<StreamSlot> sealed;      ///< streams on which none may be recorded
-    std::condition_variable changed;     ///< one of these three has become shorter
+    std::condition_variable changed;     ///< a call has returned, or one of these two is shorter
     AddressHull hull;
     std::vector<StreamRecord> streams;
     bool remembers_uses = false;  ///< the last of each block, for findings about guarded memory

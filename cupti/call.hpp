@@ -10,6 +10,7 @@
 #include "core/graphs/graphs.hpp"
 #include "core/operation.hpp"
 #include "core/order/clock.hpp"
+#include "core/order/order.hpp"
 #include "core/types.hpp"
 
 namespace cuward::cupti {
@@ -68,6 +69,7 @@ struct Call {
     /// Kept by whoever tells the tracker, from entry to return.
     bool loses_stream = false;  ///< `stream` is about to be destroyed or captured
     std::array<Clock, 2> reached;
+    EventRecord record;  ///< made or waited for
     std::shared_ptr<const GraphLaunch> launch;
     PendingOperation pending;
 

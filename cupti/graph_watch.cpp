@@ -7,7 +7,7 @@ namespace cuward::cupti {
 
 void GraphWatch::launched(Call& call) {
     // Launches of one executable graph come after each other (Driver API manual, cuGraphLaunch).
-    session_.tracker().stream_waits(call.stream, static_cast<std::uint64_t>(call.exec));
+    call.operation.turn = static_cast<std::uint64_t>(call.exec);
     PreparedLaunch prepared = graphs_.launch(call.exec);
     if (!prepared.changed.empty()) {
         compare_nodes(call, call.exec, prepared.changed);

@@ -65,6 +65,7 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             break;
         case Effect::StreamWaitsEvent:
             meet_stream(call);
+            tracker_.begin_wait(call.stream, call.events[0], call.record);
             if (tracker_.captures_waiters(call.events[0])) {
                 before_capture(call);
             }
@@ -73,9 +74,13 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             meet_stream(call);
             before_capture(call);
             break;
-        case Effect::StreamWaitsUnknown:
         case Effect::EventRecorded:
             meet_stream(call);
+            tracker_.begin_record(call.stream, call.record);
+            break;
+        case Effect::StreamWaitsUnknown:
+            meet_stream(call);
+            tracker_.begin_wait_for_unknown(call.stream, call.record);
             break;
         default:
             break;
@@ -138,11 +143,8 @@ void Watch::leave(Call& call, int result) {
 }
 
 void Watch::operation_queued(Call& call, bool succeeded) {
-    const bool runs = call.pending.active && succeeded;
     session_.end(call.pending, succeeded);
-    if (runs && call.exec != ExecHandle{}) {
-        tracker_.event_recorded(static_cast<std::uint64_t>(call.exec), call.stream);
-    } else if (call.pending.capture != 0 && succeeded) {
+    if (call.pending.capture != 0 && succeeded) {
         graphs_.captured(call);
     }
 }
@@ -156,13 +158,11 @@ void Watch::succeeded(Call& call) {
             tracker_.event_created(call.created_handle());
             break;
         case Effect::EventRecorded:
-            tracker_.event_recorded(call.events[0], call.stream);
+            tracker_.event_recorded(call.events[0], call.stream, call.record);
             break;
         case Effect::StreamWaitsEvent:
-            tracker_.stream_waits(call.stream, call.events[0]);
-            break;
         case Effect::StreamWaitsUnknown:
-            tracker_.stream_waits_for_unknown(call.stream);
+            tracker_.stream_waits(call.stream, call.record);
             break;
         case Effect::StreamComplete:
         case Effect::ContextComplete:

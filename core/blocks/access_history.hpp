@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/operation.hpp"
+#include "core/order/calls_under_way.hpp"
 #include "core/order/clock.hpp"
 
 namespace cuward {
@@ -37,19 +38,22 @@ class AccessHistory {
     /// Calls `unordered(earlier)` for every past access that conflicts with `next` and that the
     /// clock of its stream, `clock`, does not know complete by documented edges; then adds `next`
     /// and drops what can no longer matter: what the host knows complete, and what `next` stands
-    /// for. The latter stays aside until the access after, in case the operation of `next` fails.
+    /// for. The latter stays aside until the access after, in case the operation of `next` fails,
+    /// and counts as long as that is among the `calls` under way: those whose turn comes before it
+    /// do not come after what it waits for.
     template <typename Visit>
-    void add(const PastAccess& next, const Clock& clock, const Clock& host, Visit&& unordered) {
+    void add(const PastAccess& next, const Clock& clock, const Clock& host,
+             const CallsUnderWay& calls, Visit&& unordered) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < keys_.size(); ++i) {
             Key& key = keys_[i];
             // Of two accesses of one operation, both may stand for the same one.
-            const bool is_replaced = key.replaced_by != 0 && !is_by(key, next);
-            if (is_replaced || host.documented[key.slot] >= key.epoch) {
+            const bool is_replaced = key.replaced_by != 0 && !is_by(key, next) &&
+                                     !calls.contains(key.replaced_by_slot, key.replaced_by);
+            if (is_replaced || host.documented.covers(key.slot, key.epoch)) {
                 continue;
             }
-            const bool is_ordered =
-                key.slot == next.slot || clock.documented[key.slot] >= key.epoch;
+            const bool is_ordered = clock.documented.covers(key.slot, key.epoch);
             if (!is_ordered && conflict(accesses_[i], next)) {
                 unordered(accesses_[i]);
             }
@@ -69,7 +73,7 @@ class AccessHistory {
     template <typename Visit>
     void for_each_outstanding(const Timeline& complete, Visit&& visit) const {
         for (std::size_t i = 0; i < keys_.size(); ++i) {
-            if (keys_[i].replaced_by == 0 && complete[keys_[i].slot] < keys_[i].epoch) {
+            if (keys_[i].replaced_by == 0 && !complete.covers(keys_[i].slot, keys_[i].epoch)) {
                 visit(accesses_[i]);
             }
         }

@@ -132,50 +132,90 @@ void Order::retire_ended_threads() {
 
 // Before any command of a stream: it comes after what the host knew when it was queued, and the
 // rules of the legacy default stream apply (manual, "Default stream").
-void Order::command(StreamSlot slot) {
-    Stream& stream = streams_[slot];
-    if (stream.host_seen != host_version_) {
-        stream.clock.join(host_);
-        stream.host_seen = host_version_;
+void Order::join_what_comes_before(const Stream& stream, Clock& clock) {
+    if (stream.host_seen < host_changed_) {
+        clock.join(host_);
     }
+    if (stream.kind == StreamKind::NonBlocking) {
+        return;
+    }
+    const Context& context = contexts_[stream.ref.context];
     if (stream.kind == StreamKind::Legacy) {
-        join_blocking_streams(stream);
-        ++stream.commands;
-    } else if (stream.kind != StreamKind::NonBlocking) {
-        join_legacy_stream(slot);
-    }
-}
-
-void Order::join_blocking_streams(Stream& legacy) {
-    Context& context = contexts_[legacy.ref.context];
-    for (const StreamSlot blocking : context.pending_for_legacy) {
-        legacy.clock.join(streams_[blocking].clock);
-        streams_[blocking].pending_for_legacy = false;
-    }
-    context.pending_for_legacy.clear();
-}
-
-void Order::join_legacy_stream(StreamSlot slot) {
-    Stream& stream = streams_[slot];
-    Context& context = contexts_[stream.ref.context];
-    if (context.legacy != Context::kNone) {
+        for (const StreamSlot blocking : context.pending_for_legacy) {
+            clock.join(streams_[blocking].clock);
+        }
+    } else if (context.legacy != Context::kNone) {
         const Stream& legacy = streams_[context.legacy];
-        if (stream.legacy_seen != legacy.commands) {
-            stream.clock.join(legacy.clock);
-            stream.legacy_seen = legacy.commands;
+        if (stream.legacy_seen < legacy.changed) {
+            clock.join(legacy.clock);
         }
     }
-    if (!stream.pending_for_legacy) {
+}
+
+/// The stream's clock has what came before a command that was begun at that moment.
+void Order::settle(StreamSlot slot, Moment begun) {
+    Stream& stream = streams_[slot];
+    stream.host_seen = std::max(stream.host_seen, begun);
+    stream.legacy_seen = std::max(stream.legacy_seen, begun);
+    stream.changed = ++now_;
+    if (stream.kind == StreamKind::Legacy) {
+        std::erase_if(contexts_[stream.ref.context].pending_for_legacy, [&](StreamSlot blocking) {
+            const bool is_joined = streams_[blocking].changed <= begun;
+            streams_[blocking].pending_for_legacy = !is_joined;
+            return is_joined;
+        });
+    } else if (stream.kind != StreamKind::NonBlocking && !stream.pending_for_legacy) {
         stream.pending_for_legacy = true;
-        context.pending_for_legacy.push_back(slot);
+        contexts_[stream.ref.context].pending_for_legacy.push_back(slot);
     }
 }
 
-Epoch Order::next(StreamSlot slot) {
-    command(slot);
+void Order::begin_command(StreamSlot slot, Clock& clock, Moment& begun) {
+    begun = now_;
+    clock = streams_[slot].clock;
+    join_what_comes_before(streams_[slot], clock);
+}
+
+void Order::command_queued(StreamSlot slot, const Clock& clock, Moment begun) {
     Stream& stream = streams_[slot];
-    stream.clock.raise(slot, ++stream.last);
+    if (stream.changed <= begun) {
+        stream.clock = clock;
+    } else {
+        stream.clock.join(clock);
+    }
+    settle(slot, begun);
+}
+
+/// Gives a stream's next operation its place. Those that other threads are just queuing on the
+/// stream may come behind it.
+void Order::place(StreamSlot slot, std::uint64_t event, Clock& clock) {
+    const auto waited_for = event != 0 ? events_.find(event) : events_.end();
+    if (waited_for != events_.end()) {
+        clock.join(waited_for->second.clock);
+    }
+    clock.raise(slot, ++streams_[slot].last);
+    calls_.leave_out_of(clock, slot);
+}
+
+Epoch Order::next(StreamSlot slot, std::uint64_t event) {
+    Stream& stream = streams_[slot];
+    const Moment begun = now_;
+    join_what_comes_before(stream, stream.clock);
+    place(slot, event, stream.clock);
+    settle(slot, begun);
     return stream.last;
+}
+
+Epoch Order::begin(StreamSlot slot, std::uint64_t event, Clock& clock, Moment& begun) {
+    begin_command(slot, clock, begun);
+    place(slot, event, clock);
+    calls_.add(slot, streams_[slot].last);
+    return streams_[slot].last;
+}
+
+void Order::queued(StreamSlot slot, Epoch epoch, const Clock& clock, Moment begun) {
+    calls_.remove(slot, epoch);
+    command_queued(slot, clock, begun);
 }
 
 void Order::event_created(std::uint64_t event) {
@@ -186,42 +226,64 @@ void Order::event_destroyed(std::uint64_t event) {
     events_.erase(event);
 }
 
-void Order::record(std::uint64_t event, StreamSlot slot) {
-    Event& recorded = events_[event];
-    recorded.capture = streams_[slot].capture;
-    if (recorded.capture == 0) {
-        command(slot);
-        recorded.clock = streams_[slot].clock;
+void Order::begin_record(StreamSlot slot, EventRecord& record) {
+    record.is_made = true;
+    record.capture = streams_[slot].capture;
+    if (record.capture == 0) {
+        begin_command(slot, record.clock, record.begun);
     }
 }
 
-void Order::wait(StreamSlot slot, std::uint64_t event) {
+void Order::recorded(std::uint64_t event, StreamSlot slot, EventRecord& record) {
+    if (record.capture == 0) {
+        command_queued(slot, record.clock, record.begun);
+    }
+    std::swap(events_[event], record);
+}
+
+void Order::recorded(std::uint64_t event, const Clock& clock) {
+    EventRecord& record = events_[event];
+    record.is_made = true;
+    record.capture = 0;
+    record.clock = clock;
+}
+
+void Order::begin_wait(StreamSlot slot, std::uint64_t event, EventRecord& record) {
     const auto found = events_.find(event);
-    if (found == events_.end()) {
+    record.is_made = found != events_.end();
+    if (!record.is_made) {
         return;
     }
-    const std::uint32_t capture = found->second.capture;
-    if (capture != 0) {
-        if (is_active(capture)) {
-            streams_[slot].capture = capture;
-        } else {
-            wait_for_unknown(slot);  // a graph records it whenever it runs
-        }
-    } else if (streams_[slot].capture == 0) {
-        command(slot);
-        streams_[slot].clock.join(found->second.clock);
+    record.capture = found->second.capture;
+    if (record.capture == 0) {
+        begin_command(slot, record.clock, record.begun);
+        record.clock.join(found->second.clock);
+    } else if (!is_active(record.capture)) {
+        begin_wait_for_unknown(slot, record);  // a graph records it whenever it runs
     }
 }
 
-void Order::wait_for_unknown(StreamSlot slot) {
-    if (streams_[slot].capture == 0) {
-        command(slot);
-        streams_[slot].clock.join_implicit(work_of_all());
+void Order::begin_wait_for_unknown(StreamSlot slot, EventRecord& record) {
+    record.is_made = true;
+    record.capture = 0;
+    begin_command(slot, record.clock, record.begun);
+    record.clock.join_implicit(work_of_all());
+}
+
+void Order::wait(StreamSlot slot, const EventRecord& record) {
+    if (!record.is_made) {
+        return;
+    }
+    if (record.capture != 0) {
+        streams_[slot].capture = is_active(record.capture) ? record.capture : 0;
+    } else if (streams_[slot].capture == 0) {
+        command_queued(slot, record.clock, record.begun);
     }
 }
 
 void Order::repair(StreamSlot later, StreamSlot earlier, Epoch epoch) {
     streams_[later].clock.repaired.raise(earlier, epoch);
+    streams_[later].changed = ++now_;
 }
 
 bool Order::is_blocking_stream_captured() const {
@@ -257,6 +319,14 @@ void Order::end_capture(StreamSlot slot) {
         }
     }
     std::erase(active_captures_, capture);
+}
+
+bool Order::run_in_turn(StreamSlot a, StreamSlot b) const {
+    const auto takes_turns = [&](const Stream& legacy, const Stream& other) {
+        return legacy.kind == StreamKind::Legacy && other.kind != StreamKind::NonBlocking &&
+               legacy.ref.context == other.ref.context;
+    };
+    return a == b || takes_turns(streams_[a], streams_[b]) || takes_turns(streams_[b], streams_[a]);
 }
 
 Clock Order::work_of_stream(StreamSlot slot) const {
@@ -298,13 +368,13 @@ Clock Order::work_of_all() const {
 
 void Order::host_joins(const Clock& complete) {
     if (host_.join(complete)) {
-        ++host_version_;
+        host_changed_ = ++now_;
     }
 }
 
 void Order::host_joins_implicitly(const Clock& complete) {
     if (host_.join_implicit(complete)) {
-        ++host_version_;
+        host_changed_ = ++now_;
     }
 }
 

@@ -6,12 +6,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/order/calls_under_way.hpp"
 #include "core/order/clock.hpp"
 #include "core/types.hpp"
 
 namespace cuward {
 
 enum class StreamKind : std::uint8_t { Legacy, PerThread, Blocking, NonBlocking };
+
+/// When the order was looked at: how often it had changed by then.
+using Moment = std::uint64_t;
+
+/// A record of an event, or a wait for one, and what comes before it.
+struct EventRecord {
+    Clock clock;
+    Moment begun = 0;
+    std::uint32_t capture = 0;  ///< the capture that the record is part of; 0: none
+    bool is_made = false;       ///< false: of an event never recorded, which makes nothing wait
+};
 
 class Order {
   public:
@@ -33,8 +45,16 @@ class Order {
     void stream_destroyed(StreamRef stream);
 
     /// The next operation of a stream: ordered after all the host knows and all the stream waits
-    /// for.
-    Epoch next(StreamSlot slot);
+    /// for, and after the last record of `event` (0: none).
+    Epoch next(StreamSlot slot, std::uint64_t event = 0);
+    /// The same in two steps, the entry and the return of the operation's call, where it matters
+    /// what other threads queue meanwhile: until its return nobody comes after the operation, or by
+    /// it after what it waits for. `clock` is what is complete once the operation is.
+    Epoch begin(StreamSlot slot, std::uint64_t event, Clock& clock, Moment& begun);
+    void queued(StreamSlot slot, Epoch epoch, const Clock& clock, Moment begun);
+    void refused(StreamSlot slot, Epoch epoch) { calls_.remove(slot, epoch); }
+    CallsUnderWay& calls() { return calls_; }
+    const CallsUnderWay& calls() const { return calls_; }
     const Clock& clock(StreamSlot slot) const { return streams_[slot].clock; }
     /// The operation queued last.
     Epoch last(StreamSlot slot) const { return streams_[slot].last; }
@@ -42,16 +62,27 @@ class Order {
     bool has_ended(StreamSlot slot) const { return streams_[slot].has_ended; }
     std::size_t slots() const { return streams_.size(); }
 
+    /// Entry and return of a call that queues something which is waited for by nobody: `clock` is
+    /// what comes before it.
+    void begin_command(StreamSlot slot, Clock& clock, Moment& begun);
+    void command_queued(StreamSlot slot, const Clock& clock, Moment begun);
+
     void event_created(std::uint64_t event);
     void event_destroyed(std::uint64_t event);
-    void record(std::uint64_t event, StreamSlot slot);
-    /// Takes the record issued last; an event never recorded makes nothing wait.
-    void wait(StreamSlot slot, std::uint64_t event);
+    /// Entry and return of a call that records an event: what others queue meanwhile may come
+    /// behind. Leaves in `record` what the event held before.
+    void begin_record(StreamSlot slot, EventRecord& record);
+    void recorded(std::uint64_t event, StreamSlot slot, EventRecord& record);
+    /// The event has been recorded behind an operation.
+    void recorded(std::uint64_t event, const Clock& clock);
+    /// Entry and return of a call that makes a stream wait for the record issued last.
+    void begin_wait(StreamSlot slot, std::uint64_t event, EventRecord& record);
+    void wait(StreamSlot slot, const EventRecord& record);
+    /// Entry of a call that makes a stream wait for something that may cover any work queued until
+    /// now: an implicit edge from all of it.
+    void begin_wait_for_unknown(StreamSlot slot, EventRecord& record);
     /// The tool has made `later` wait for `earlier` up to its operation `epoch`.
     void repair(StreamSlot later, StreamSlot earlier, Epoch epoch);
-    /// A wait for something that may cover any work queued until now: an implicit edge from all of
-    /// it.
-    void wait_for_unknown(StreamSlot slot);
 
     void begin_capture(StreamSlot slot);
     void end_capture(StreamSlot slot);
@@ -72,6 +103,10 @@ class Order {
     Clock work_of_context(ContextId context) const;
     Clock work_of_all() const;
 
+    /// Whether the work of two streams never overlaps, whatever came first: they are the same, or
+    /// one is the legacy stream and the other a blocking one of its context.
+    bool run_in_turn(StreamSlot a, StreamSlot b) const;
+
     void host_joins(const Clock& complete);
     void host_joins_implicitly(const Clock& complete);
     const Clock& host() const { return host_; }
@@ -89,16 +124,12 @@ class Order {
         Epoch last = 0;
         Clock clock;
         std::uint64_t incarnation = 0;
-        std::uint64_t host_seen = 0;    ///< host version joined last
-        std::uint64_t legacy_seen = 0;  ///< commands of the legacy stream joined
-        std::uint64_t commands = 0;
+        Moment changed = 0;      ///< when the clock was
+        Moment host_seen = 0;    ///< up to when the host's has been joined
+        Moment legacy_seen = 0;  ///< up to when the legacy stream's has
         bool has_ended = false;
         bool pending_for_legacy = false;  ///< has commands that the legacy stream has not joined
         std::uint32_t capture = 0;        ///< the capture it is part of; 0: none
-    };
-    struct Event {
-        Clock clock;
-        std::uint32_t capture = 0;
     };
     struct Context {
         static constexpr StreamSlot kNone = ~StreamSlot{0};
@@ -120,9 +151,9 @@ class Order {
     StreamSlot free_slot();
     StreamSlot reuse(std::size_t retired);
     void retire_ended_threads();
-    void command(StreamSlot slot);
-    void join_blocking_streams(Stream& legacy);
-    void join_legacy_stream(StreamSlot slot);
+    void join_what_comes_before(const Stream& stream, Clock& clock);
+    void settle(StreamSlot slot, Moment begun);
+    void place(StreamSlot slot, std::uint64_t event, Clock& clock);
     bool is_active(std::uint32_t capture) const;
     void retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream);
 
@@ -135,9 +166,11 @@ class Order {
     Key last_key_{0, kNoStream, 0};
     StreamSlot last_slot_ = 0;
     std::unordered_map<ContextId, Context> contexts_;
-    std::unordered_map<std::uint64_t, Event> events_;
+    std::unordered_map<std::uint64_t, EventRecord> events_;
+    CallsUnderWay calls_;
     Clock host_;
-    std::uint64_t host_version_ = 0;
+    Moment host_changed_ = 0;
+    Moment now_ = 0;
     std::uint32_t captures_ = 0;
     std::vector<std::uint32_t> active_captures_;
 };

@@ -58,7 +58,7 @@ bool ProgramOrder::provided(const UsePoint& earlier, const UsePoint& later) {
         return tracker_.comes_after(earlier, {.stream = kNoStream});
     }
     // What cannot be waited for is not the resource's to order either.
-    return !is_wanted(earlier, later) || tracker_.comes_after(earlier, later) ||
+    return !is_wanted(earlier, later) || tracker_.comes_after(earlier, later, current_) ||
            event_behind(earlier) == 0;
 }
 
@@ -99,7 +99,7 @@ void ProgramOrder::queued(const UsePoint& earlier, const UsePoint& later) {
     if (behind_.lane == earlier.lane) {
         covered.position = std::max(covered.position, behind_.position);
     }
-    tracker_.waits(later, covered);
+    tracker_.waits(later, covered, current_);
 }
 
 void ProgramOrder::for_each_unfinished(const std::function<void(const UsePoint&)>& visit) {
@@ -132,7 +132,7 @@ bool ProgramOrder::repair(const PendingFree& free) {
 
 /// Gives whether `later` waits now.
 bool ProgramOrder::queue(const UsePoint& earlier, const UsePoint& later) {
-    if (tracker_.comes_after(earlier, later)) {
+    if (tracker_.comes_after(earlier, later, current_)) {
         return true;
     }
     const std::uint64_t event = event_behind(earlier);
@@ -144,7 +144,8 @@ bool ProgramOrder::queue(const UsePoint& earlier, const UsePoint& later) {
 }
 
 void ProgramOrder::operation_queued(const PendingOperation& operation) {
-    if (settings_.enforce_exact && settings_.mode == Mode::Enforce && !operation.touched.empty()) {
+    if (settings_.enforce_exact && settings_.mode == Mode::Enforce && !operation.touched.empty() &&
+        tracker_.is_queued_last(operation)) {
         marks_.mark(point_of(operation));
     }
 }

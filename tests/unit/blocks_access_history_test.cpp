@@ -21,13 +21,14 @@ class AccessHistoryTest : public ::testing::Test {
         Clock own = clock;
         own.raise(next.slot, next.epoch);
         std::vector<Epoch> found;
-        history.add(next, own, host,
+        history.add(next, own, host, calls,
                     [&](const PastAccess& earlier) { found.push_back(earlier.epoch); });
         return found;
     }
 
     AccessHistory history;
     Clock host;
+    CallsUnderWay calls;
 };
 
 TEST_F(AccessHistoryTest, AReadMeetsAnUnorderedWrite) {
@@ -130,6 +131,17 @@ TEST_F(AccessHistoryTest, AnAccessThatIsStoodForMeetsNothing) {
     history.for_each_outstanding(Timeline{}, [](const PastAccess& outstanding) {
         EXPECT_FALSE(outstanding.slot == 0 && outstanding.epoch == 1);
     });
+}
+
+TEST_F(AccessHistoryTest, WhatACallUnderWayStandsForCountsUntilThatReturns) {
+    Clock knows_first;
+    knows_first.raise(0, 1);
+    add(access(0, 1, Access::Write));
+    add(access(1, 1, Access::Write), knows_first);
+    calls.add(1, 1);
+    EXPECT_EQ(add(access(2, 1, Access::Read)).size(), 2U);
+    calls.remove(1, 1);
+    EXPECT_EQ(add(access(2, 2, Access::Read)).size(), 1U);
 }
 
 }  // namespace

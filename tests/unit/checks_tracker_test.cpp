@@ -88,6 +88,13 @@ class TrackerTest : public ::testing::Test {
              .accesses = {&touched, 1}},
             succeeded);
     }
+    void order(StreamRef earlier, StreamRef later) {
+        EventRecord record;
+        tracker.begin_record(earlier, record);
+        tracker.event_recorded(kEvent, earlier, record);
+        tracker.begin_wait(later, kEvent, record);
+        tracker.stream_waits(later, record);
+    }
     static std::uint32_t stack_of(StreamRef stream, Access access) {
         return static_cast<std::uint32_t>(stream.stream) + static_cast<std::uint32_t>(access);
     }
@@ -131,8 +138,7 @@ TEST_F(TrackerTest, CopiesOnTwoStreamsRaceForCertain) {
 TEST_F(TrackerTest, CopiesOrderedByAnEventDoNotRace) {
     allocate();
     copy(kFirst, Access::Write);
-    tracker.event_recorded(kEvent, kFirst);
-    tracker.stream_waits(kSecond, kEvent);
+    order(kFirst, kSecond);
     copy(kSecond, Access::Read);
     EXPECT_EQ(found(), (Names{}));
 }
@@ -515,8 +521,7 @@ TEST_F(TrackerTest, StreamOrderedMemoryIsUsedBeforeItsAllocation) {
 TEST_F(TrackerTest, StreamOrderedMemoryIsUsedInOrder) {
     allocate(kBlock, BlockKind::Async, kFirst);
     copy(kFirst, Access::Write);
-    tracker.event_recorded(kEvent, kFirst);
-    tracker.stream_waits(kSecond, kEvent);
+    order(kFirst, kSecond);
     copy(kSecond, Access::Write);
     EXPECT_EQ(found(), (Names{}));
 }

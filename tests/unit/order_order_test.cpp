@@ -18,6 +18,16 @@ class OrderTest : public ::testing::Test {
     StreamSlot per_thread(std::uint32_t thread) {
         return order.slot_of({kContext, kPerThreadStream, thread});
     }
+    void record(std::uint64_t event, StreamSlot slot) {
+        EventRecord made;
+        order.begin_record(slot, made);
+        order.recorded(event, slot, made);
+    }
+    void wait(StreamSlot slot, std::uint64_t event) {
+        EventRecord last;
+        order.begin_wait(slot, event, last);
+        order.wait(slot, last);
+    }
     bool is_ordered(StreamSlot earlier, Epoch epoch, StreamSlot later) {
         order.next(later);
         return order.clock(later).documented[earlier] >= epoch;
@@ -43,64 +53,64 @@ TEST_F(OrderTest, StreamsAreUnordered) {
 
 TEST_F(OrderTest, WaitingOnARecordedEventOrders) {
     const Epoch first = order.next(a);
-    order.record(kEvent, a);
-    order.wait(b, kEvent);
+    record(kEvent, a);
+    wait(b, kEvent);
     EXPECT_TRUE(is_ordered(a, first, b));
 }
 
 TEST_F(OrderTest, AnEventCoversOnlyWorkBeforeItsRecord) {
-    order.record(kEvent, a);
+    record(kEvent, a);
     const Epoch late = order.next(a);
-    order.wait(b, kEvent);
+    wait(b, kEvent);
     EXPECT_FALSE(is_ordered(a, late, b));
 }
 
 TEST_F(OrderTest, RecordingAgainReplacesTheRecord) {
-    order.record(kEvent, a);
+    record(kEvent, a);
     const Epoch late = order.next(a);
-    order.record(kEvent, a);
-    order.wait(b, kEvent);
+    record(kEvent, a);
+    wait(b, kEvent);
     EXPECT_TRUE(is_ordered(a, late, b));
 }
 
 TEST_F(OrderTest, ARecordOnAnotherStreamReplacesTheRecord) {
     const Epoch first = order.next(a);
-    order.record(kEvent, a);
-    order.record(kEvent, blocking_a);
-    order.wait(b, kEvent);
+    record(kEvent, a);
+    record(kEvent, blocking_a);
+    wait(b, kEvent);
     EXPECT_FALSE(is_ordered(a, first, b));
 }
 
 TEST_F(OrderTest, AWaitTakesTheRecordIssuedWhenItWasIssued) {
-    order.record(kEvent, a);
-    order.wait(b, kEvent);
+    record(kEvent, a);
+    wait(b, kEvent);
     const Epoch late = order.next(a);
-    order.record(kEvent, a);
+    record(kEvent, a);
     EXPECT_FALSE(is_ordered(a, late, b));
 }
 
 TEST_F(OrderTest, WaitingOnAnEventNeverRecordedIsNoOp) {
     const Epoch first = order.next(a);
-    order.wait(b, kEvent);
-    order.record(kEvent, a);
+    wait(b, kEvent);
+    record(kEvent, a);
     EXPECT_FALSE(is_ordered(a, first, b));
 }
 
 TEST_F(OrderTest, AReusedEventHandleWasNeverRecorded) {
     const Epoch first = order.next(a);
-    order.record(kEvent, a);
+    record(kEvent, a);
     order.event_destroyed(kEvent);
     order.event_created(kEvent);
-    order.wait(b, kEvent);
+    wait(b, kEvent);
     EXPECT_FALSE(is_ordered(a, first, b));
 }
 
 TEST_F(OrderTest, OrderIsTransitiveThroughEvents) {
     const Epoch first = order.next(a);
-    order.record(kEvent, a);
-    order.wait(b, kEvent);
-    order.record(kEvent + 1, b);
-    order.wait(blocking_a, kEvent + 1);
+    record(kEvent, a);
+    wait(b, kEvent);
+    record(kEvent + 1, b);
+    wait(blocking_a, kEvent + 1);
     EXPECT_TRUE(is_ordered(a, first, blocking_a));
 }
 
@@ -121,7 +131,7 @@ TEST_F(OrderTest, WorkQueuedAfterASynchronizationWasEnteredIsNotCovered) {
 
 TEST_F(OrderTest, SynchronizingAnEventCoversItsRecordOnly) {
     const Epoch first = order.next(a);
-    order.record(kEvent, a);
+    record(kEvent, a);
     const Epoch late = order.next(a);
     order.host_joins(order.work_of_event(kEvent));
     EXPECT_TRUE(host_knows(a, first));
@@ -190,8 +200,8 @@ TEST_F(OrderTest, LegacyStreamsOfTwoContextsAreUnrelated) {
 
 TEST_F(OrderTest, RecordingOnTheLegacyStreamCoversBlockingStreams) {
     const Epoch first = order.next(blocking_a);
-    order.record(kEvent, legacy());
-    order.wait(b, kEvent);
+    record(kEvent, legacy());
+    wait(b, kEvent);
     EXPECT_TRUE(is_ordered(blocking_a, first, b));
 }
 
@@ -288,9 +298,9 @@ TEST(OrderOfThreads, StreamsOfEndedThreadsNeedBoundedSlots) {
 TEST_F(OrderTest, WhatAnEventRecordedByAGraphCoversIsNotKnown) {
     const Epoch first = order.next(a);
     order.begin_capture(blocking_a);
-    order.record(kEvent, blocking_a);
+    record(kEvent, blocking_a);
     order.end_capture(blocking_a);
-    order.wait(b, kEvent);
+    wait(b, kEvent);
     order.next(b);
     EXPECT_GE(order.clock(b).known[a], first);
     EXPECT_LT(order.clock(b).documented[a], first);
@@ -298,7 +308,9 @@ TEST_F(OrderTest, WhatAnEventRecordedByAGraphCoversIsNotKnown) {
 
 TEST_F(OrderTest, AWaitForAValueInMemoryMayCoverAllEarlierWork) {
     const Epoch first = order.next(a);
-    order.wait_for_unknown(b);
+    EventRecord unknown;
+    order.begin_wait_for_unknown(b, unknown);
+    order.wait(b, unknown);
     const Epoch late = order.next(a);
     order.next(b);
     EXPECT_GE(order.clock(b).known[a], first);
@@ -320,8 +332,8 @@ TEST_F(OrderTest, CapturePutsNothingInOrder) {
     const Epoch first = order.next(a);
     order.begin_capture(a);
     EXPECT_TRUE(order.is_capturing(a));
-    order.record(kEvent, a);
-    order.wait(b, kEvent);
+    record(kEvent, a);
+    wait(b, kEvent);
     EXPECT_TRUE(order.is_capturing(b));
     order.end_capture(a);
     EXPECT_FALSE(order.is_capturing(b));
@@ -333,6 +345,127 @@ TEST_F(OrderTest, AnEndedContextTakesItsStreamsAlong) {
     order.context_ended(kContext);
     EXPECT_FALSE(order.knows({kContext, StreamId{0x10}}));
     EXPECT_TRUE(host_knows(a, first));
+}
+
+/// Calls of several threads at once, each in two steps.
+class OrderOfThreadsTest : public OrderTest {
+  protected:
+    struct Operation {
+        StreamSlot slot = 0;
+        Epoch epoch = 0;
+        Clock clock;
+        Moment begun = 0;
+    };
+
+    Operation begin(StreamSlot slot) {
+        Operation operation;
+        operation.slot = slot;
+        operation.epoch = order.begin(slot, 0, operation.clock, operation.begun);
+        return operation;
+    }
+    void queued(const Operation& operation) {
+        order.queued(operation.slot, operation.epoch, operation.clock, operation.begun);
+    }
+    Operation run(StreamSlot slot) {
+        const Operation operation = begin(slot);
+        queued(operation);
+        return operation;
+    }
+    static bool comes_after(const Operation& later, const Operation& earlier) {
+        return later.clock.documented.covers(earlier.slot, earlier.epoch);
+    }
+};
+
+TEST_F(OrderOfThreadsTest, AnEventDoesNotCoverACallUnderWay) {
+    const Operation under_way = begin(a);
+    const Operation returned = run(a);
+    record(kEvent, a);
+    queued(under_way);
+    wait(b, kEvent);
+    const Operation later = run(b);
+    EXPECT_FALSE(comes_after(later, under_way));
+    EXPECT_TRUE(comes_after(later, returned));
+}
+
+TEST_F(OrderOfThreadsTest, AnEventDoesNotCoverWhatIsQueuedWhileItIsRecorded) {
+    EventRecord made;
+    order.begin_record(a, made);
+    const Operation meanwhile = run(a);
+    order.recorded(kEvent, a, made);
+    wait(b, kEvent);
+    EXPECT_FALSE(comes_after(run(b), meanwhile));
+}
+
+TEST_F(OrderOfThreadsTest, AWaitTakesTheRecordFromWhenItWasEntered) {
+    record(kEvent, a);
+    EventRecord waited_for;
+    order.begin_wait(b, kEvent, waited_for);
+    const Operation late = run(a);
+    record(kEvent, a);
+    order.wait(b, waited_for);
+    EXPECT_FALSE(comes_after(run(b), late));
+}
+
+TEST_F(OrderOfThreadsTest, TheHostLearnsNothingOfACallUnderWay) {
+    const Operation under_way = begin(a);
+    order.host_joins(order.work_of_stream(a));
+    order.host_joins(order.work_of_context(kContext));
+    EXPECT_FALSE(host_knows(a, under_way.epoch));
+    queued(under_way);
+    order.host_joins(order.work_of_stream(a));
+    EXPECT_TRUE(host_knows(a, under_way.epoch));
+}
+
+TEST_F(OrderOfThreadsTest, ABlockingStreamComesAfterTheLegacyStreamsWorkOnceThatIsQueued) {
+    const Operation under_way = begin(legacy());
+    EXPECT_FALSE(comes_after(run(blocking_a), under_way));
+    queued(under_way);
+    EXPECT_TRUE(comes_after(run(blocking_a), under_way));
+}
+
+TEST_F(OrderOfThreadsTest, TheLegacyStreamComesAfterABlockingStreamsWorkOnceThatIsQueued) {
+    const Operation under_way = begin(blocking_a);
+    EXPECT_FALSE(comes_after(run(legacy()), under_way));
+    queued(under_way);
+    EXPECT_TRUE(comes_after(run(legacy()), under_way));
+}
+
+TEST_F(OrderOfThreadsTest, TheLegacyStreamOrdersBlockingStreamsOnceItsWorkIsQueued) {
+    const Operation first = run(blocking_a);
+    const Operation between = begin(legacy());
+    EXPECT_TRUE(comes_after(between, first));
+    EXPECT_FALSE(comes_after(run(blocking_b), first));
+    queued(between);
+    EXPECT_TRUE(comes_after(run(blocking_b), first));
+}
+
+TEST_F(OrderOfThreadsTest, WhatComesAfterACallThatHasReturnedComesAfterThoseThatReturnLater) {
+    const Operation under_way = begin(a);
+    const Operation meanwhile = begin(a);
+    EXPECT_FALSE(comes_after(meanwhile, under_way));
+    queued(meanwhile);
+    queued(under_way);
+    const Operation later = run(a);
+    EXPECT_TRUE(comes_after(later, meanwhile));
+    EXPECT_TRUE(comes_after(later, under_way));
+}
+
+TEST_F(OrderOfThreadsTest, ACallThatIsRefusedOrdersNothing) {
+    const Operation first = run(blocking_a);
+    const Operation failed = begin(legacy());
+    order.refused(failed.slot, failed.epoch);
+    EXPECT_FALSE(comes_after(run(blocking_b), first));
+    EXPECT_EQ(order.calls().queued_up_to(failed.slot, failed.epoch), failed.epoch);
+}
+
+TEST_F(OrderOfThreadsTest, OnlyTheLegacyStreamAndBlockingStreamsOfItsContextTakeTurns) {
+    const StreamSlot elsewhere = order.stream_created({kContext + 1, StreamId{0x90}}, true);
+    EXPECT_TRUE(order.run_in_turn(a, a));
+    EXPECT_TRUE(order.run_in_turn(legacy(), blocking_a));
+    EXPECT_TRUE(order.run_in_turn(per_thread(1), legacy()));
+    EXPECT_FALSE(order.run_in_turn(blocking_a, blocking_b));
+    EXPECT_FALSE(order.run_in_turn(legacy(), a));
+    EXPECT_FALSE(order.run_in_turn(legacy(), elsewhere));
 }
 
 }  // namespace

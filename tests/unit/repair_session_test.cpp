@@ -87,6 +87,13 @@ class RepairTest : public ::testing::Test {
         session->end(pending, true);
         return driver.take_calls();
     }
+    void order(StreamRef earlier, StreamRef later) {
+        EventRecord record;
+        tracker().begin_record(earlier, record);
+        tracker().event_recorded(kEvent, earlier, record);
+        tracker().begin_wait(later, kEvent, record);
+        tracker().stream_waits(later, record);
+    }
     bool free(Address ptr, FreeKind kind, StreamRef stream) {
         PendingFree pending = session->begin_free(
             {.kind = kind, .ptr = ptr, .context = kContext, .stream = stream, .site = {}});
@@ -149,8 +156,7 @@ TEST_F(RepairTest, QueuesTheWaitBeforeTheOperation) {
 
 TEST_F(RepairTest, QueuesNothingThatTheProgramOrders) {
     run(kA, Access::Write);
-    tracker().event_recorded(kEvent, kA);
-    tracker().stream_waits(kB, kEvent);
+    order(kA, kB);
     EXPECT_THAT(run(kB, Access::ReadWrite), IsEmpty());
     tracker().host_knows(tracker().work_of_stream(kB), Edge::Documented);
     EXPECT_THAT(run(kC, Access::Write), IsEmpty());
@@ -385,8 +391,7 @@ TEST_F(RepairTest, AFreeOnAnotherStreamWaitsForTheUses) {
 TEST_F(RepairTest, PoolMemoryInUseIsFreedOnItsStream) {
     constexpr Address kPooled = 0x7f0000200000;
     allocate(kPooled, BlockKind::Async, kA);
-    tracker().event_recorded(kEvent, kA);
-    tracker().stream_waits(kB, kEvent);
+    order(kA, kB);
     run(kB, Access::Write, kPooled);
     EXPECT_TRUE(free(kPooled, FreeKind::Device, {}));
     EXPECT_EQ(driver.take_calls(), record_and_wait("e1", "s20", "s10"));
@@ -435,6 +440,40 @@ TEST_F(RepairTest, ACallHeldBackIsWaitedForOnce) {
     session->end(held_back, true);
     EXPECT_EQ(run(kB, Access::Read), record_and_wait("e1", "s10", "s20"));
     EXPECT_THAT(findings(), ElementsAre("race 1/21"));
+}
+
+TEST_F(RepairTest, AnEventDoesNotCoverACallUnderWayInAnotherThread) {
+    PendingOperation under_way;
+    begin(kA, Access::Write, under_way);
+    order(kA, kB);
+    session->end(under_way, true);
+    EXPECT_EQ(run(kB, Access::Read), record_and_wait("e1", "s10", "s20"));
+    EXPECT_THAT(findings(), ElementsAre("race 1/1"));
+}
+
+TEST_F(RepairTest, CallsOfTheLegacyAndABlockingStreamTakeTurnsByThemselves) {
+    constexpr StreamRef kBlocking{kContext, StreamId{0x30}};
+    tracker().stream_created(kBlocking, true, {});
+    PendingOperation under_way;
+    begin(kLegacy, Access::Write, under_way);
+    EXPECT_THAT(run(kBlocking, Access::Write), IsEmpty());
+    order(kBlocking, kB);
+    session->end(under_way, true);
+    EXPECT_EQ(run(kB, Access::Read), record_and_wait("e1", "legacy", "s20"));
+    EXPECT_THAT(findings(), ElementsAre("race 1/1"));
+}
+
+TEST_F(RepairTest, WhoseTurnComesFirstDoesNotComeAfterWhatTheOtherWaitsFor) {
+    constexpr StreamRef kBlocking{kContext, StreamId{0x30}};
+    constexpr StreamRef kOtherBlocking{kContext, StreamId{0x40}};
+    tracker().stream_created(kBlocking, true, {});
+    tracker().stream_created(kOtherBlocking, true, {});
+    run(kOtherBlocking, Access::Write);
+    PendingOperation under_way;
+    begin(kLegacy, Access::Write, under_way);
+    EXPECT_EQ(run(kBlocking, Access::Write), record_and_wait("e1", "s64", "s48"));
+    session->end(under_way, true);
+    EXPECT_THAT(findings(), ElementsAre("race 1/1"));
 }
 
 TEST_F(RepairTest, CheckModeCallsNothing) {
