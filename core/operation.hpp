@@ -25,6 +25,7 @@ struct MemoryAccess {
     Access access = Access::ReadWrite;
     bool direction_known = true;  ///< false: `access` is the worst case, not knowledge
     bool range_exact = true;      ///< false: somewhere within `range`
+    bool is_conditional = false;  ///< by a node that a graph runs or does not
     bool is_joined = false;       ///< of several ranges, which may lie in neighbouring blocks
     std::uint32_t node = 0;       ///< of a graph's launch: which of `Operation::nodes`, from 1
 };

@@ -154,6 +154,11 @@ std::uint32_t Tracker::capture_ended(StreamRef stream) {
     return capture;
 }
 
+std::uint32_t Tracker::capture(StreamRef stream) {
+    const std::lock_guard lock(state_->mutex);
+    return state_->order.capture(state_->slot_of(stream));
+}
+
 bool Tracker::is_capturing() const {
     const std::lock_guard lock(state_->mutex);
     return state_->order.is_anything_capturing();
@@ -300,7 +305,8 @@ PastAccess Tracker::State::describe(const Operation& operation, const MemoryAcce
             .threads = work.threads,
             .access = access.access,
             .direction_known = access.direction_known,
-            .range_exact = access.range_exact};
+            .range_exact = access.range_exact,
+            .is_conditional = access.is_conditional};
 }
 
 /// What a graph's nodes do to neighbouring blocks may have been joined: each gets its part.

@@ -77,6 +77,8 @@ class Tracker {
     void capture_began(StreamRef stream);
     /// Gives the number of the capture, 0 if there was none.
     std::uint32_t capture_ended(StreamRef stream);
+    /// The number of the capture that a stream is part of, 0: none.
+    std::uint32_t capture(StreamRef stream);
     /// Whether a stream builds a graph, so that calls which wait for the device would break it.
     bool is_capturing() const;
 

@@ -15,6 +15,7 @@ struct NodeUse {
     PastAccess access;
     const GraphWork* work = nullptr;
     bool is_changed = false;
+    bool has_waited = false;  ///< for something that may order it with any other node
 };
 
 /// The nodes that the next ones may disturb.
@@ -62,6 +63,9 @@ class Tracker::GraphComparison {
     }
 
     void add(const GraphStep& step) {
+        if (step.work.waits_for_unknown) {
+            waits_.push_back({step.chain, step.position});
+        }
         for (const MemoryAccess& access : step.work.accesses) {
             if (TrackedBlock* const block = state_.blocks.find(access.range.lo)) {
                 add(step, access, *block);
@@ -89,13 +93,22 @@ class Tracker::GraphComparison {
                                 .threads = node.threads,
                                 .access = access.access,
                                 .direction_known = access.direction_known,
-                                .range_exact = access.range_exact},
+                                .range_exact = access.range_exact,
+                                .is_conditional = access.is_conditional},
                      .work = &step.work,
-                     .is_changed = is_changed(step.node)};
+                     .is_changed = is_changed(step.node),
+                     .has_waited = has_waited(step)};
         uses_[block.serial].add(next, step, [&](NodeUse& earlier) {
-            if (next.is_changed || earlier.is_changed) {
+            const bool is_known = !next.has_waited && !earlier.has_waited;
+            if (is_known && (next.is_changed || earlier.is_changed)) {
                 found(block, earlier, next);
             }
+        });
+    }
+
+    bool has_waited(const GraphStep& step) const {
+        return std::any_of(waits_.begin(), waits_.end(), [&](const auto& wait) {
+            return step.comes_after(wait.first, wait.second);
         });
     }
 
@@ -131,6 +144,8 @@ class Tracker::GraphComparison {
     State& state_;
     Operation graph_;  ///< that was instantiated or changed
     const std::span<const std::uint32_t> changed_;
+    /// Chain and position of the nodes that wait for something outside the graph's edges.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> waits_;
     std::unordered_map<std::uint64_t, BlockUses> uses_;  ///< by the block's serial number
     std::map<Places, Seen> found_;
 };

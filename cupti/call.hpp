@@ -60,7 +60,13 @@ struct Call {
     NodeHandle node{};
     ExecHandle exec{};  ///< also of a graph's launch
     bool enabled = true;
+    bool is_external = false;  ///< EventRecorded, StreamWaitsEvent: becomes a node of its own
     std::uint64_t bytes = 0;
+    /// Of a node: the events it records or waits for are in `events`, in that order.
+    bool waits_for_unknown = false;
+    bool owns_child = false;       ///< `child` was moved to it
+    const void* bodies = nullptr;  ///< where the driver stores the address of its graphs …
+    std::uint32_t body_count = 0;  ///< … and how many, if it is a conditional node
     /// For Effect::Queue and the nodes of graphs; `accesses` is what `operation.accesses` will
     /// refer to, unless it is the launch of a graph.
     Operation operation;
@@ -82,6 +88,17 @@ struct Call {
         return handle;
     }
 
+    /// The graphs that the driver has made for a conditional node.
+    std::vector<GraphHandle> owned_graphs() const {
+        std::vector<GraphHandle> graphs(body_count);
+        const void* array = nullptr;
+        if (body_count != 0) {
+            std::memcpy(&array, bodies, sizeof array);
+            std::memcpy(graphs.data(), array, graphs.size() * sizeof(GraphHandle));
+        }
+        return graphs;
+    }
+
     /// Makes it a call of `function` on `default_stream` of `context`, with nothing known yet.
     void begin(const char* function, ContextId context, StreamId default_stream) {
         effect = Effect::None;
@@ -94,6 +111,11 @@ struct Call {
         child = {};
         node = {};
         exec = {};
+        is_external = false;
+        waits_for_unknown = false;
+        owns_child = false;
+        bodies = nullptr;
+        body_count = 0;
         operation = {};
         accesses.clear();
         loses_stream = false;

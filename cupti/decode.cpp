@@ -18,7 +18,11 @@ struct Function {
 using Table = std::array<Function, CUPTI_DRIVER_TRACE_CBID_SIZE>;
 
 // Families by the names that the table knows them by.
+using AddRecordNode = AddEventNode<true>;
+using AddWaitNode = AddEventNode<false>;
 using BeginCapture = OnStream<Effect::CaptureBegins>;
+using ChangeRecordNode = ChangeEventNode<true>;
+using ChangeWaitNode = ChangeEventNode<false>;
 using DestroyEvent = OnEvent<Effect::EventDestroyed>;
 using DestroyStream = OnStream<Effect::StreamDestroyed>;
 using EventComplete = OnEvent<Effect::EventsComplete>;

@@ -288,30 +288,46 @@ struct WaitForValue {
     }
 };
 
+/// Whether one of a batch of operations on values in memory, of a stream or of a node, is a wait.
+template <typename Params>
+bool waits_in_batch(const Params& params) {
+    const auto waits = [](const CUstreamBatchMemOpParams& operation) {
+        return operation.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+               operation.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    };
+    return params.paramArray != nullptr &&
+           std::any_of(params.paramArray, params.paramArray + params.count, waits);
+}
+
 /// A batch of operations on values in memory, of which only the waits order anything.
 struct WaitForValueInBatch {
     template <typename Params>
     static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
         use_stream(params.stream, call);
-        const auto waits = [](const CUstreamBatchMemOpParams& operation) {
-            return operation.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
-                   operation.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-        };
-        if (params.paramArray != nullptr &&
-            std::any_of(params.paramArray, params.paramArray + params.count, waits)) {
+        if (waits_in_batch(params)) {
             call.effect = Effect::StreamWaitsUnknown;
         }
     }
 };
 
-/// Record and wait: `hEvent` on `hStream`.
+/// Record and wait: `hEvent` on `hStream`. In a capture, a flag of the same value for both makes it
+/// a node that records or waits whenever the graph runs.
 template <Effect kEffect>
 struct OnStreamAndEvent {
+    static_assert(int{CU_EVENT_RECORD_EXTERNAL} == int{CU_EVENT_WAIT_EXTERNAL});
+
     template <typename Params>
     static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
         use_stream(params.hStream, call);
         call.effect = kEffect;
         call.events[0] = value_of(params.hEvent);
+        unsigned int flags = 0;
+        if constexpr (requires { params.flags; }) {
+            flags = params.flags;
+        } else if constexpr (requires { params.Flags; }) {
+            flags = params.Flags;
+        }
+        call.is_external = (flags & CU_EVENT_RECORD_EXTERNAL) != 0;
     }
 };
 

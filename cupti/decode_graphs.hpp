@@ -68,6 +68,38 @@ inline bool describe_node(const Decoder&, const CUDA_HOST_NODE_PARAMS&, Call& ca
     return true;
 }
 
+template <bool kRecords>
+bool describe_event_node(CUevent event, Call& call) {
+    call.events[kRecords ? 0 : 1] = value_of(event);
+    return true;
+}
+
+template <typename Params>
+concept BatchNodeParams = requires(const Params& params) {
+    params.paramArray;
+    params.count;
+};
+
+/// Who writes the value that a node waits for is decided in memory.
+template <BatchNodeParams Params>
+bool describe_node(const Decoder&, const Params& params, Call& call) {
+    call.waits_for_unknown = waits_in_batch(params);
+    return true;
+}
+
+inline bool describe_semaphore_wait(Call& call) {
+    call.waits_for_unknown = true;
+    return true;
+}
+
+inline bool describe_node(const Decoder&, const CUDA_EXT_SEM_WAIT_NODE_PARAMS&, Call& call) {
+    return describe_semaphore_wait(call);
+}
+
+inline bool describe_node(const Decoder&, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS&, Call&) {
+    return true;
+}
+
 inline bool describe_node(const Decoder& decoder, const CUgraphNodeParams& params, Call& call) {
     switch (params.type) {
         case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -82,6 +114,25 @@ inline bool describe_node(const Decoder& decoder, const CUgraphNodeParams& param
         case CU_GRAPH_NODE_TYPE_GRAPH:
             call.operation.kind = OperationKind::Graph;
             call.child = GraphHandle{value_of(params.graph.graph)};
+#if CUDA_VERSION >= 13000
+            call.owns_child = params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+#endif
+            return true;
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+            call.operation.kind = OperationKind::Graph;
+            call.bodies = &params.conditional.phGraph_out;
+            call.body_count = params.conditional.size;
+            return true;
+        case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+            return describe_event_node<true>(params.eventRecord.event, call);
+        case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+            return describe_event_node<false>(params.eventWait.event, call);
+        case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+            return describe_node(decoder, params.memOp, call);
+        case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+            return describe_semaphore_wait(call);
+        case CU_GRAPH_NODE_TYPE_EMPTY:
+        case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
             return true;
         default:
             return false;
@@ -102,8 +153,10 @@ bool describe_node_of(const Decoder& decoder, const Params& params, Call& call) 
         return describe(params.copyParams);
     } else if constexpr (requires { params.memsetParams; }) {
         return describe(params.memsetParams);
-    } else {
+    } else if constexpr (requires { params.nodeParams; }) {
         return describe(params.nodeParams);
+    } else {
+        return true;  // an empty node
     }
 }
 
@@ -180,6 +233,31 @@ struct ChangeNode {
         if (describe_node_of(decoder, params, call)) {
             call.effect = Effect::GraphNodeChanged;
         }
+    }
+};
+
+/// Nodes that record an event or wait for one, added and changed.
+template <bool kRecords>
+struct AddEventNode {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphNodeAdded;
+        call.graph = GraphHandle{value_of(params.hGraph)};
+        call.created = params.phGraphNode;
+        describe_event_node<kRecords>(params.event, call);
+    }
+};
+
+template <bool kRecords>
+struct ChangeEventNode {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GraphNodeChanged;
+        call.node = NodeHandle{value_of(params.hNode)};
+        if constexpr (requires { params.hGraphExec; }) {
+            call.exec = ExecHandle{value_of(params.hGraphExec)};
+        }
+        describe_event_node<kRecords>(params.event, call);
     }
 };
 

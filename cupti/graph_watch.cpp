@@ -13,8 +13,35 @@ void GraphWatch::launched(Call& call) {
         compare_nodes(call, call.exec, prepared.changed);
     }
     call.launch = std::move(prepared.touched);
+    if (!call.launch->orders.empty() && session_.tracker().capture(call.stream) == 0) {
+        wait_for_others(call);
+    }
     call.operation.accesses = call.launch->accesses;
     call.operation.nodes = call.launch->nodes.data();
+}
+
+/// Events that nodes record or wait for order the launch as a whole.
+void GraphWatch::wait_for_others(Call& call) {
+    Tracker& tracker = session_.tracker();
+    for (const SharedGraphWork& node : call.launch->orders) {
+        if (node->awaited != 0) {
+            tracker.begin_wait(call.stream, node->awaited, call.record);
+            tracker.stream_waits(call.stream, call.record);
+        } else if (node->waits_for_unknown) {
+            tracker.begin_wait_for_unknown(call.stream, call.record);
+            tracker.stream_waits(call.stream, call.record);
+        }
+    }
+}
+
+void GraphWatch::launch_queued(Call& call) {
+    Tracker& tracker = session_.tracker();
+    for (const SharedGraphWork& node : call.launch->orders) {
+        if (node->recorded != 0) {
+            tracker.begin_record(call.stream, call.record);
+            tracker.event_recorded(node->recorded, call.stream, call.record);
+        }
+    }
 }
 
 void GraphWatch::destroyed(const Call& call) {
@@ -35,7 +62,15 @@ SharedGraphWork GraphWatch::work_of(const Call& call) {
     work->operation.api = call.api;
     work->operation.accesses = {};
     work->operation.nodes = nullptr;
-    if (call.operation.kind == OperationKind::Graph) {
+    work->waits_for_unknown = call.waits_for_unknown;
+    work->recorded = call.effect == Effect::StreamWaitsEvent ? 0 : call.events[0];
+    work->awaited = call.effect == Effect::StreamWaitsEvent ? call.events[0] : call.events[1];
+    if (call.body_count != 0) {
+        work->owned = call.owned_graphs();
+        work->is_conditional = true;
+    } else if (call.owns_child) {
+        work->owned = {call.child};
+    } else if (call.operation.kind == OperationKind::Graph) {
         const bool is_launch = call.effect == Effect::Queue;
         work->child =
             is_launch ? graphs_.body(call.exec) : graphs_.body(call.child, edges_of(call.child));
@@ -48,8 +83,8 @@ SharedGraphWork GraphWatch::work_of(const Call& call) {
     return work;
 }
 
-void GraphWatch::captured(const Call& call) {
-    graphs_.captured(call.pending.capture, captured_node(call), work_of(call));
+void GraphWatch::captured(std::uint32_t capture, const Call& call) {
+    graphs_.captured(capture, captured_node(call), work_of(call));
 }
 
 /// The node that the call has built: the next one of its stream will depend on it and on nothing
@@ -88,6 +123,9 @@ void GraphWatch::succeeded(const Call& call) {
             cloned(call);
             break;
         case Effect::GraphNodeAdded:
+            for (const GraphHandle body : call.owned_graphs()) {
+                graphs_.created(body, {});
+            }
             graphs_.node_added(call.graph, NodeHandle{call.created_handle()}, work_of(call));
             break;
         case Effect::GraphNodeChanged:
@@ -113,6 +151,16 @@ void GraphWatch::succeeded(const Call& call) {
 /// What depends on what is asked of the driver, once for a whole graph: there are many ways to say
 /// it, and in a capture events say it.
 GraphEdges GraphWatch::edges_of(GraphHandle graph) const {
+    GraphEdges edges;
+    for (const GraphHandle part : graphs_.parts(graph)) {
+        if (auto told = ask_for_edges(part)) {
+            edges.emplace(part, std::move(*told));
+        }
+    }
+    return edges;
+}
+
+std::optional<std::vector<NodeEdge>> GraphWatch::ask_for_edges(GraphHandle graph) const {
     const auto handle = reinterpret_cast<CUgraph>(static_cast<std::uint64_t>(graph));
     std::size_t count = 0;
     if (driver_.graph_edges == nullptr ||

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/session.hpp"
@@ -21,17 +22,21 @@ class GraphWatch {
     void launched(Call& call);
     /// Entry of a call that ends a handle, which may be given out again before the call returns.
     void destroyed(const Call& call);
+    /// Successful return of a launch that runs.
+    void launch_queued(Call& call);
     /// Return of a call on a capturing stream: it has built a node.
-    void captured(const Call& call);
+    void captured(std::uint32_t capture, const Call& call);
     /// Return of cuStreamEndCapture, if that ended the capture.
     void capture_ended(const Call& call, std::uint32_t capture, bool succeeded);
     /// Successful return of any other call.
     void succeeded(const Call& call);
 
   private:
+    void wait_for_others(Call& call);
     SharedGraphWork work_of(const Call& call);
     NodeHandle captured_node(const Call& call) const;
     GraphEdges edges_of(GraphHandle graph) const;
+    std::optional<std::vector<NodeEdge>> ask_for_edges(GraphHandle graph) const;
     void instantiated(const Call& call);
     void updated(const Call& call);
     void compare_nodes(const Call& call, ExecHandle exec, std::span<const std::uint32_t> changed);

@@ -66,7 +66,7 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
         case Effect::StreamWaitsEvent:
             meet_stream(call);
             tracker_.begin_wait(call.stream, call.events[0], call.record);
-            if (tracker_.captures_waiters(call.events[0])) {
+            if (!call.is_external && tracker_.captures_waiters(call.events[0])) {
                 before_capture(call);
             }
             break;
@@ -143,13 +143,28 @@ void Watch::leave(Call& call, int result) {
 }
 
 void Watch::operation_queued(Call& call, bool succeeded) {
+    const bool runs = call.pending.active && succeeded;
     session_.end(call.pending, succeeded);
-    if (call.pending.capture != 0 && succeeded) {
-        graphs_.captured(call);
+    if (runs && call.exec != ExecHandle{}) {
+        graphs_.launch_queued(call);
+    } else if (call.pending.capture != 0 && succeeded) {
+        graphs_.captured(call.pending.capture, call);
     }
 }
 
+/// An event that a capture makes a node of: nothing is recorded or waited for now.
+bool Watch::is_captured_event(const Call& call) {
+    const std::uint32_t capture = call.is_external ? tracker_.capture(call.stream) : 0;
+    if (capture != 0) {
+        graphs_.captured(capture, call);
+    }
+    return capture != 0;
+}
+
 void Watch::succeeded(Call& call) {
+    if (is_captured_event(call)) {
+        return;
+    }
     switch (call.effect) {
         case Effect::StreamCreated:
             stream_created(call);

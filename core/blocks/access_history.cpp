@@ -10,7 +10,8 @@ bool conflict(const PastAccess& a, const PastAccess& b) {
 
 bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier) {
     const bool is_less_certain = (!next.direction_known && earlier.direction_known) ||
-                                 (!next.range_exact && earlier.range_exact);
+                                 (!next.range_exact && earlier.range_exact) ||
+                                 (next.is_conditional && !earlier.is_conditional);
     if (is_less_certain) {
         return false;
     }

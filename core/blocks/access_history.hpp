@@ -25,6 +25,7 @@ struct PastAccess {
     Access access = Access::ReadWrite;
     bool direction_known = true;
     bool range_exact = true;
+    bool is_conditional = false;  ///< may not happen
 };
 
 /// Whether two accesses can disturb each other at all.

@@ -24,7 +24,8 @@ Verdict verdict_of(const PastAccess& earlier, const PastAccess& later) {
         return Verdict::Possible;
     }
     if (earlier.range_exact && later.range_exact) {
-        return Verdict::Proven;
+        const bool may_not_happen = earlier.is_conditional || later.is_conditional;
+        return may_not_happen ? Verdict::Likely : Verdict::Proven;
     }
     return surely_overlap(earlier, later) ? Verdict::Likely : Verdict::Possible;
 }
@@ -38,7 +39,7 @@ Hazard hazard_of(Access earlier, Access later) {
 
 Verdict certainty_of(const PastAccess& access) {
     if (access.range_exact) {
-        return Verdict::Proven;
+        return access.is_conditional ? Verdict::Likely : Verdict::Proven;
     }
     return access.direction_known ? Verdict::Likely : Verdict::Possible;
 }

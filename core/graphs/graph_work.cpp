@@ -11,7 +11,8 @@ namespace {
 struct SameHazards {
     bool operator()(const MemoryAccess& a, const MemoryAccess& b) const {
         return a.range == b.range && a.access == b.access &&
-               a.direction_known == b.direction_known && a.range_exact == b.range_exact;
+               a.direction_known == b.direction_known && a.range_exact == b.range_exact &&
+               a.is_conditional == b.is_conditional;
     }
 };
 
@@ -29,6 +30,9 @@ class Merger {
     void add(const GraphBody& body) {
         for (const SharedGraphWork& node : body.nodes) {
             add(*node);
+            if (node->concerns_order()) {
+                launch_.orders.push_back(node);
+            }
         }
     }
 
@@ -77,7 +81,8 @@ class Merger {
     /// Whether the bytes of `next`, which does not start before `access`, are more of the same.
     bool continues(const MemoryAccess& access, const MemoryAccess& next) const {
         return access.range_exact && next.range_exact && access.access == next.access &&
-               access.direction_known == next.direction_known && access.range.is_linear() &&
+               access.direction_known == next.direction_known &&
+               access.is_conditional == next.is_conditional && access.range.is_linear() &&
                next.range.is_linear() && next.range.lo <= access.range.hi() &&
                is_one_place(launch_.nodes[access.node - 1], launch_.nodes[next.node - 1]);
     }

@@ -14,6 +14,12 @@ struct GraphWork;
 /// Never changed once it is shared: graphs, their copies and executable graphs hold the same one.
 using SharedGraphWork = std::shared_ptr<const GraphWork>;
 
+/// CUgraph, CUgraphNode and CUgraphExec as values.
+enum class GraphHandle : std::uint64_t {};
+enum class NodeHandle : std::uint64_t {};
+enum class ExecHandle : std::uint64_t {};
+constexpr NodeHandle kUnknownNode{0};
+
 /// `later` begins when `earlier` is complete; indices of nodes.
 struct GraphEdge {
     std::uint32_t earlier = 0;
@@ -26,17 +32,26 @@ struct GraphBody {
     std::vector<GraphEdge> edges;
 };
 
-/// What one node does when it runs: an operation, or for a child graph what its nodes do.
+/// What one node does when it runs.
 struct GraphWork {
     Operation operation;  ///< as captured or added: without stream and accesses
     std::vector<MemoryAccess> accesses;
-    GraphBody child;
+    GraphBody child;  ///< of a child graph
+    /// Graphs that belong to the node, whose nodes are added after it: the bodies of a conditional
+    /// node, of which it runs any or none, or a child graph that was moved there.
+    std::vector<GraphHandle> owned;
+    bool is_conditional = false;
+    std::uint64_t recorded = 0;      ///< event that it records; 0: none
+    std::uint64_t awaited = 0;       ///< event that it waits for; 0: none
+    bool waits_for_unknown = false;  ///< for a value in memory or a semaphore
+    bool concerns_order() const { return recorded != 0 || awaited != 0 || waits_for_unknown; }
 };
 
 /// What one launch of an executable graph touches.
 struct GraphLaunch {
     std::vector<MemoryAccess> accesses;  ///< `node` counts into `nodes`, from 1
     std::vector<Operation> nodes;
+    std::vector<SharedGraphWork> orders;  ///< nodes that wait for others than nodes, or let them
 };
 
 /// The accesses of all nodes, those of the same range, direction and certainty once: they make

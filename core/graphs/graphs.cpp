@@ -29,6 +29,18 @@ std::vector<GraphEdge> sequence(std::size_t nodes) {
     return edges;
 }
 
+/// What may not run, as its condition is known to the device only.
+SharedGraphWork as_conditional(const GraphWork& work) {
+    auto made = std::make_shared<GraphWork>(work);
+    for (MemoryAccess& access : made->accesses) {
+        access.is_conditional = true;
+    }
+    for (SharedGraphWork& node : made->child.nodes) {
+        node = as_conditional(*node);
+    }
+    return made;
+}
+
 bool has_names(const std::vector<GraphNode>& nodes) {
     return std::all_of(nodes.begin(), nodes.end(),
                        [](const GraphNode& node) { return node.handle != kUnknownNode; });
@@ -99,7 +111,11 @@ void Graphs::created(GraphHandle graph, std::vector<GraphNode> nodes) {
 
 void Graphs::destroyed(GraphHandle graph) {
     const std::lock_guard lock(mutex_);
-    forget(graph);
+    std::vector<GraphHandle> gone;
+    add_parts(graph, gone);
+    for (const GraphHandle part : gone) {
+        forget(part);
+    }
 }
 
 void Graphs::node_added(GraphHandle graph, NodeHandle node, SharedGraphWork work) {
@@ -137,10 +153,51 @@ std::vector<GraphNode> Graphs::nodes(GraphHandle graph) const {
     return nodes_locked(graph);
 }
 
+std::vector<GraphHandle> Graphs::parts(GraphHandle graph) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<GraphHandle> parts;
+    add_parts(graph, parts);
+    return parts;
+}
+
+void Graphs::add_parts(GraphHandle graph, std::vector<GraphHandle>& parts) const {
+    parts.push_back(graph);
+    const auto known = graphs_.find(graph);
+    if (known == graphs_.end()) {
+        return;
+    }
+    for (const GraphNode& node : known->second) {
+        if (node.work != nullptr) {
+            for (const GraphHandle owned : node.work->owned) {
+                add_parts(owned, parts);
+            }
+        }
+    }
+}
+
+/// Of several bodies at most one runs, so they disturb each other no more than a sequence does.
+SharedGraphWork Graphs::with_owned(const GraphWork& work, const GraphEdges& edges) const {
+    auto made = std::make_shared<GraphWork>(work);
+    for (const GraphHandle owned : work.owned) {
+        const Copy now = copy(owned, edges);
+        auto body = std::make_shared<GraphWork>();
+        body->child = body_of(now.nodes, now.edges);
+        made->child.nodes.push_back(work.is_conditional ? as_conditional(*body) : body);
+    }
+    made->child.edges = sequence(made->child.nodes.size());
+    return made;
+}
+
 /// Nodes that only the driver's edges tell of do nothing that is watched.
 Graphs::Copy Graphs::copy(GraphHandle graph, const GraphEdges& edges) const {
     Copy copy{.nodes = nodes_locked(graph), .edges = {}};
-    if (!edges || !has_names(copy.nodes)) {
+    for (GraphNode& node : copy.nodes) {
+        if (!node.work->owned.empty()) {
+            node.work = with_owned(*node.work, edges);
+        }
+    }
+    const auto told = edges.find(graph);
+    if (told == edges.end() || !has_names(copy.nodes)) {
         copy.edges = sequence(copy.nodes.size());
         return copy;
     }
@@ -157,8 +214,8 @@ Graphs::Copy Graphs::copy(GraphHandle graph, const GraphEdges& edges) const {
         }
         return known->second;
     };
-    copy.edges.reserve(edges->size());
-    for (const NodeEdge& edge : *edges) {
+    copy.edges.reserve(told->second.size());
+    for (const NodeEdge& edge : told->second) {
         const std::uint32_t earlier = index_of(edge.earlier);
         copy.edges.push_back({.earlier = earlier, .later = index_of(edge.later)});
     }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -12,19 +11,13 @@
 
 namespace cuward {
 
-/// CUgraph, CUgraphNode and CUgraphExec as values.
-enum class GraphHandle : std::uint64_t {};
-enum class NodeHandle : std::uint64_t {};
-enum class ExecHandle : std::uint64_t {};
-constexpr NodeHandle kUnknownNode{0};
-
 /// As the driver names it: `later` depends on `earlier`.
 struct NodeEdge {
     NodeHandle earlier;
     NodeHandle later;
 };
-/// All edges of a graph; none if the driver does not tell: its nodes then count as a sequence.
-using GraphEdges = std::optional<std::vector<NodeEdge>>;
+/// All edges of a graph; where the driver does not tell them, its nodes count as a sequence.
+using GraphEdges = std::unordered_map<GraphHandle, std::vector<NodeEdge>>;
 
 struct GraphNode {
     NodeHandle handle = kUnknownNode;
@@ -59,6 +52,8 @@ class Graphs {
     void node_destroyed(NodeHandle node);
     /// The nodes of a graph, in the order they were added.
     std::vector<GraphNode> nodes(GraphHandle graph) const;
+    /// A graph and those that its nodes own: whose edges have to be known for what follows.
+    std::vector<GraphHandle> parts(GraphHandle graph) const;
     /// What a child graph would do: its nodes as they are now, for the parent gets a copy.
     GraphBody body(GraphHandle graph, const GraphEdges& edges) const;
     /// What an executable graph does; a disabled node does nothing.
@@ -101,7 +96,9 @@ class Graphs {
     GraphNode* find(NodeHandle node);
     void forget(GraphHandle graph);
     std::vector<GraphNode> nodes_locked(GraphHandle graph) const;
+    void add_parts(GraphHandle graph, std::vector<GraphHandle>& parts) const;
     Copy copy(GraphHandle graph, const GraphEdges& edges) const;
+    SharedGraphWork with_owned(const GraphWork& work, const GraphEdges& edges) const;
 
     mutable std::mutex mutex_;
     std::unordered_map<GraphHandle, std::vector<GraphNode>> graphs_;

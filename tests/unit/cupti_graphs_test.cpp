@@ -111,6 +111,12 @@ class GraphWatchTest : public ::testing::Test {
         wait.hStream = second;
         call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, wait);
     }
+    void wait_for_event(CUstream stream) {
+        cuStreamWaitEvent_params wait{};
+        wait.hEvent = handle<CUevent>(0x3000);
+        wait.hStream = stream;
+        call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, wait);
+    }
     void begin_capture(CUstream stream) {
         cuStreamBeginCapture_v2_params params{};
         params.hStream = stream;
@@ -522,6 +528,131 @@ TEST_F(GraphWatchTest, NodesOfAChildGraphMustBeOrderedWithItsNeighbours) {
     instantiate();
     EXPECT_EQ(races(), 0U);
     edges.clear();
+    instantiate();
+    EXPECT_EQ(races(), 1U);
+}
+
+/// What is in a conditional node's body may happen or not.
+TEST_F(GraphWatchTest, BodiesOfConditionalNodesCountAtMostAsLikely) {
+    add_memset(0x501);
+    CUgraph body = handle<CUgraph>(0x410);
+    CUgraphNode made = handle<CUgraphNode>(0x502);
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional.size = 1;
+    params.conditional.phGraph_out = &body;
+    cuGraphAddNode_v2_params add{};
+    add.phGraphNode = &made;
+    add.hGraph = graph;
+    add.nodeParams = &params;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2, add);
+    std::swap(graph, body);
+    add_memset(0x503);
+    std::swap(graph, body);
+    edges = {{0x501, 0x502}};
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+    edges.clear();
+    instantiate();
+    const auto lines = session.tracker().headlines(10);
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_NE(lines[0].find("race WAW (likely)"), std::string::npos);
+    EXPECT_TRUE(launch_races_with(kBlock));
+}
+
+TEST_F(GraphWatchTest, AChildGraphThatWasMovedIsBuiltOn) {
+    CUgraphNode made = handle<CUgraphNode>(0x502);
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_GRAPH;
+    params.graph.graph = handle<CUgraph>(0x410);
+    params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    cuGraphAddNode_v2_params add{};
+    add.phGraphNode = &made;
+    add.hGraph = graph;
+    add.nodeParams = &params;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2, add);
+    std::swap(graph, params.graph.graph);
+    add_memset(0x503);
+    std::swap(graph, params.graph.graph);
+    instantiate();
+    EXPECT_TRUE(launch_races_with(kBlock));
+}
+
+TEST_F(GraphWatchTest, AnEventThatANodeRecordsOrders) {
+    add_memset(0x501);
+    CUgraphNode made = handle<CUgraphNode>(0x502);
+    cuGraphAddEventRecordNode_params add{};
+    add.phGraphNode = &made;
+    add.hGraph = graph;
+    add.event = handle<CUevent>(0x3000);
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventRecordNode, add);
+    edges = {{0x501, 0x502}};
+    instantiate();
+    launch(first);
+    wait_for_event(second);
+    write(second);
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(GraphWatchTest, AnEventThatANodeWaitsForOrders) {
+    add_memset(0x501);
+    CUgraphNode made = handle<CUgraphNode>(0x502);
+    cuGraphAddEventWaitNode_params add{};
+    add.phGraphNode = &made;
+    add.hGraph = graph;
+    add.event = handle<CUevent>(0x3000);
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventWaitNode, add);
+    instantiate();
+    write(second);
+    cuEventRecord_params record{};
+    record.hEvent = add.event;
+    record.hStream = second;
+    call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, record);
+    launch(first);
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(GraphWatchTest, AnExternalRecordInACaptureIsANode) {
+    begin_capture(first);
+    captured_node = handle<CUgraphNode>(0x501);
+    write(first);
+    captured_node = handle<CUgraphNode>(0x502);
+    cuEventRecordWithFlags_params record{};
+    record.hEvent = handle<CUevent>(0x3000);
+    record.hStream = first;
+    record.flags = CU_EVENT_RECORD_EXTERNAL;
+    call(CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags, record);
+    end_capture(first);
+    instantiate();
+    launch(first);
+    wait_for_event(second);
+    write(second);
+    EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(GraphWatchTest, ANodeThatWaitsForAValueMayComeAfterAnyOther) {
+    add_memset(0x501);
+    CUgraphNode made = handle<CUgraphNode>(0x502);
+    CUstreamBatchMemOpParams wait{};
+    wait.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch{};
+    batch.paramArray = &wait;
+    batch.count = 1;
+    cuGraphAddBatchMemOpNode_params add{};
+    add.phGraphNode = &made;
+    add.hGraph = graph;
+    add.nodeParams = &batch;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddBatchMemOpNode, add);
+    add_memset(0x503);
+    edges = {{0x502, 0x503}};
+    instantiate();
+    EXPECT_EQ(races(), 0U);
+    wait.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    made = handle<CUgraphNode>(0x502);
+    cuGraphBatchMemOpNodeSetParams_params change{};
+    change.hNode = made;
+    change.nodeParams = &batch;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphBatchMemOpNodeSetParams, change);
     instantiate();
     EXPECT_EQ(races(), 1U);
 }

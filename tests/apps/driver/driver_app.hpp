@@ -40,11 +40,22 @@ inline CUcontext create_context() {
     return context;
 }
 
+/// A node of any kind; its edges have no data.
+inline CUresult add_node(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                         std::size_t count, CUgraphNodeParams* params) {
+#if CUDA_VERSION >= 13000
+    return cuGraphAddNode(node, graph, dependencies, nullptr, count, params);
+#else
+    return cuGraphAddNode(node, graph, dependencies, count, params);
+#endif
+}
+
 constexpr unsigned kCount = 1 << 16;
 constexpr std::size_t kBytes = kCount * sizeof(float);
 
 }  // namespace driver_app
 
+using driver_app::add_node;
 using driver_app::create_context;
 using driver_app::kBytes;
 using driver_app::kCount;

@@ -68,6 +68,17 @@ CUresult child_task(CUgraph graph, ChildTask& task) {
     return CUDA_SUCCESS;
 }
 
+CUresult conditional_task(const CUDA_CONDITIONAL_NODE_PARAMS& params, ConditionalTask& task) {
+    SIM_REQUIRE(params.handle != 0 && params.size != 0);
+    SIM_REQUIRE(params.type != CU_GRAPH_COND_TYPE_WHILE || params.size == 1);
+    SIM_REQUIRE(params.type != CU_GRAPH_COND_TYPE_IF || params.size <= 2);
+    task.condition = Condition::from(params.handle)->shared_from_this();
+    task.type = params.type;
+    task.bodies.assign(params.size, std::make_shared<Graph>());
+    own_bodies(task, [](const Graph&) { return std::make_shared<Graph>(); });
+    return CUDA_SUCCESS;
+}
+
 CUresult any_task(const CUgraphNodeParams& params, Task& task) {
     switch (params.type) {
         case CU_GRAPH_NODE_TYPE_KERNEL: {
@@ -113,9 +124,34 @@ CUresult any_task(const CUgraphNodeParams& params, Task& task) {
         case CU_GRAPH_NODE_TYPE_EMPTY:
             task = EmptyTask{};
             return CUDA_SUCCESS;
+        case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+            BatchTask batch;
+            SIM_TRY(batch.take(params.memOp.paramArray, params.memOp.count));
+            task = std::move(batch);
+            return CUDA_SUCCESS;
+        }
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+            ConditionalTask conditional;
+            SIM_TRY(conditional_task(params.conditional, conditional));
+            task = std::move(conditional);
+            return CUDA_SUCCESS;
+        }
         default:
             return CUDA_ERROR_NOT_SUPPORTED;
     }
+}
+
+CUresult add_any_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies,
+                      size_t count, CUgraphNodeParams& params) {
+    Task task;
+    SIM_TRY(any_task(params, task));
+    const auto* conditional = std::get_if<ConditionalTask>(&task);
+    const auto handles = conditional != nullptr ? conditional->handles : nullptr;
+    SIM_TRY(add_node(out, graph, dependencies, count, std::move(task)));
+    if (handles != nullptr) {
+        params.conditional.phGraph_out = handles->data();
+    }
+    return CUDA_SUCCESS;
 }
 
 template <class T>
@@ -324,18 +360,34 @@ SIM_API(cuGraphAddEventWaitNode, , 11010, CUgraphNode*, phGraphNode, CUgraph, hG
 SIM_API(cuGraphAddNode, , 12020, CUgraphNode*, phGraphNode, CUgraph, hGraph, const CUgraphNode*,
         dependencies, size_t, numDependencies, CUgraphNodeParams*, nodeParams) {
     SIM_REQUIRE(nodeParams != nullptr);
-    Task task;
-    SIM_TRY(any_task(*nodeParams, task));
-    return add_node(phGraphNode, hGraph, dependencies, numDependencies, std::move(task));
+    return add_any_node(phGraphNode, hGraph, dependencies, numDependencies, *nodeParams);
 }
 
 SIM_API(cuGraphAddNode, _v2, 12030, CUgraphNode*, phGraphNode, CUgraph, hGraph, const CUgraphNode*,
         dependencies, const CUgraphEdgeData*, dependencyData, size_t, numDependencies,
         CUgraphNodeParams*, nodeParams) {
     SIM_REQUIRE(nodeParams != nullptr);
-    Task task;
-    SIM_TRY(any_task(*nodeParams, task));
+    return add_any_node(phGraphNode, hGraph, dependencies, numDependencies, *nodeParams);
+}
+
+SIM_API(cuGraphAddBatchMemOpNode, , 11070, CUgraphNode*, phGraphNode, CUgraph, hGraph,
+        const CUgraphNode*, dependencies, size_t, numDependencies,
+        const CUDA_BATCH_MEM_OP_NODE_PARAMS*, nodeParams) {
+    SIM_REQUIRE(nodeParams != nullptr);
+    BatchTask task;
+    SIM_TRY(task.take(nodeParams->paramArray, nodeParams->count));
     return add_node(phGraphNode, hGraph, dependencies, numDependencies, std::move(task));
+}
+
+SIM_API(cuGraphConditionalHandleCreate, , 12030, CUgraphConditionalHandle*, pHandle_out, CUgraph,
+        hGraph, CUcontext, ctx, unsigned int, defaultLaunchValue, unsigned int, flags) {
+    SIM_REQUIRE(pHandle_out != nullptr && hGraph != nullptr);
+    auto condition = std::make_shared<Condition>();
+    condition->default_value = defaultLaunchValue;
+    condition->has_default = (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0;
+    *pHandle_out = reinterpret_cast<CUgraphConditionalHandle>(condition.get());
+    Graph::from(hGraph)->conditions.push_back(std::move(condition));
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuGraphDestroyNode, , 10000, CUgraphNode, hNode) {

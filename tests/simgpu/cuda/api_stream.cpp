@@ -193,35 +193,10 @@ SIM_STREAM_API(cuStreamWaitValue64, _v2, 11070, _ptsz, CUstream, stream, CUdevic
 SIM_STREAM_API(cuStreamBatchMemOp, _v2, 11070, _ptsz, CUstream, stream, unsigned int, count,
                CUstreamBatchMemOpParams*, paramArray, unsigned int, flags) {
     SIM_REQUIRE(paramArray != nullptr && count != 0);
-    for (unsigned index = 0; index < count; ++index) {
-        const CUstreamBatchMemOpParams& one = paramArray[index];
-        switch (one.operation) {
-            case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-            case CU_STREAM_MEM_OP_WAIT_VALUE_64: {
-                const bool wide = one.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-                SIM_TRY(value_operation(
-                    stream,
-                    {one.waitValue.address, wide ? one.waitValue.value64 : one.waitValue.value,
-                     one.waitValue.flags, wide, true},
-                    call));
-                break;
-            }
-            case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-            case CU_STREAM_MEM_OP_WRITE_VALUE_64: {
-                const bool wide = one.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
-                SIM_TRY(value_operation(
-                    stream,
-                    {one.writeValue.address, wide ? one.writeValue.value64 : one.writeValue.value,
-                     one.writeValue.flags, wide, false},
-                    call));
-                break;
-            }
-            case CU_STREAM_MEM_OP_BARRIER:
-            case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-                break;  // memory is coherent here
-            default:
-                return CUDA_ERROR_NOT_SUPPORTED;
-        }
+    BatchTask batch;
+    SIM_TRY(batch.take(paramArray, count));
+    for (const ValueTask& value : batch.values) {
+        SIM_TRY(value_operation(stream, value, call));
     }
     return CUDA_SUCCESS;
 }

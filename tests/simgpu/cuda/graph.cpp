@@ -11,19 +11,66 @@
 namespace simgpu {
 namespace {
 
+using ExecNodes = std::vector<ExecNode>;
+
+void set_conditions(const ExecNodes& nodes) {
+    for (const ExecNode& node : nodes) {
+        if (const auto* task = std::get_if<ConditionalTask>(&node.task)) {
+            if (task->condition->has_default) {
+                task->condition->value = task->condition->default_value;
+            }
+            for (const ExecNodes& body : node.bodies) {
+                set_conditions(body);
+            }
+        }
+    }
+}
+
+// False when the device stops.
+bool run_nodes(const ExecNodes& nodes);
+
+bool run_conditional(const ConditionalTask& task, const std::vector<ExecNodes>& bodies) {
+    const auto run_body = [&](unsigned body) {
+        return body >= bodies.size() || run_nodes(bodies[body]);
+    };
+    switch (task.type) {
+        case CU_GRAPH_COND_TYPE_IF:
+            return run_body(task.condition->value != 0 ? 0 : 1);
+        case CU_GRAPH_COND_TYPE_WHILE:
+            while (task.condition->value != 0) {
+                if (!run_body(0)) {
+                    return false;
+                }
+            }
+            return true;
+        default:
+            return run_body(task.condition->value);
+    }
+}
+
+bool run_nodes(const ExecNodes& nodes) {
+    for (const ExecNode& node : nodes) {
+        if (!node.enabled) {
+            continue;
+        }
+        if (!pause_device(duration_of(node.task))) {
+            return false;
+        }
+        execute(node.task);
+        const auto* conditional = std::get_if<ConditionalTask>(&node.task);
+        if (conditional != nullptr && !run_conditional(*conditional, node.bodies)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct GraphWork final : Work {
-    std::shared_ptr<const std::vector<ExecNode>> nodes;
+    std::shared_ptr<const ExecNodes> nodes;
 
     void run() override {
-        for (const ExecNode& node : *nodes) {
-            if (!node.enabled) {
-                continue;
-            }
-            if (!pause_device(duration_of(node.task))) {
-                return;
-            }
-            execute(node.task);
-        }
+        set_conditions(*nodes);
+        run_nodes(*nodes);
     }
 };
 
@@ -40,6 +87,13 @@ bool flatten(const Graph& graph, std::vector<ExecNode>& out) {
             }
         } else {
             out.push_back({node, node->task, true});
+            if (const auto* conditional = std::get_if<ConditionalTask>(&node->task)) {
+                for (const auto& body : conditional->bodies) {
+                    if (!flatten(*body, out.back().bodies.emplace_back())) {
+                        return false;
+                    }
+                }
+            }
         }
     }
     return true;
@@ -62,12 +116,27 @@ auto find_switchable(Nodes& nodes, const Node* origin) -> decltype(nodes.data())
 
 CUgraphNodeType type_of(const Task& task) {
     constexpr CUgraphNodeType types[] = {
-        CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY,
-        CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,   CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-        CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,  CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+        CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,
+        CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_MEMSET,
+        CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+        CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_GRAPH,
+        CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+        CU_GRAPH_NODE_TYPE_CONDITIONAL,
     };
     static_assert(std::size(types) == std::variant_size_v<Task>);
     return types[task.index()];
+}
+
+void own_bodies(ConditionalTask& task,
+                const std::function<std::shared_ptr<Graph>(const Graph&)>& made_of) {
+    task.handles = std::make_shared<std::vector<CUgraph>>();
+    for (std::shared_ptr<Graph>& body : task.bodies) {
+        body = made_of(*body);
+        for (const auto& node : body->nodes) {
+            node->graph = body.get();
+        }
+        task.handles->push_back(body->handle());
+    }
 }
 
 Node* Graph::add(Task task, const std::vector<Node*>& after) {
@@ -98,6 +167,8 @@ std::shared_ptr<Graph> Graph::clone() const {
         Task task = node->task;
         if (auto* child = std::get_if<ChildTask>(&task)) {
             child->graph = child->graph->clone();
+        } else if (auto* conditional = std::get_if<ConditionalTask>(&task)) {
+            own_bodies(*conditional, [](const Graph& body) { return body.clone(); });
         }
         Node* twin = copy->add(std::move(task), {});
         twin->attributes = node->attributes;

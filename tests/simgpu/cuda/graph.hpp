@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,6 +25,8 @@ struct Node {
 
 struct Graph {
     std::vector<std::unique_ptr<Node>> nodes;
+    // They live with the graph they were made for; executable graphs may outlive that.
+    std::vector<std::shared_ptr<Condition>> conditions;
 
     static Graph* from(CUgraph handle) { return reinterpret_cast<Graph*>(handle); }
     CUgraph handle() { return reinterpret_cast<CUgraph>(this); }
@@ -37,10 +40,15 @@ struct Graph {
 
 CUgraphNodeType type_of(const Task& task);
 
+// Replaces the bodies of a conditional node by others made of them.
+void own_bodies(ConditionalTask& task,
+                const std::function<std::shared_ptr<Graph>(const Graph&)>& made_of);
+
 struct ExecNode {
     Node* origin = nullptr;
     Task task;
     bool enabled = true;
+    std::vector<std::vector<ExecNode>> bodies{};  // of a conditional node
 };
 
 struct GraphExec {

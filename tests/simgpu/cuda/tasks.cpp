@@ -142,6 +142,39 @@ CUresult KernelTask::take_parameters(void* const* kernel_params, void* const* ex
     return CUDA_SUCCESS;
 }
 
+CUresult BatchTask::take(const CUstreamBatchMemOpParams* operations, unsigned count) {
+    if (operations == nullptr || count == 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    for (unsigned index = 0; index < count; ++index) {
+        const CUstreamBatchMemOpParams& one = operations[index];
+        switch (one.operation) {
+            case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+            case CU_STREAM_MEM_OP_WAIT_VALUE_64: {
+                const bool wide = one.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+                values.push_back({one.waitValue.address,
+                                  wide ? one.waitValue.value64 : one.waitValue.value,
+                                  one.waitValue.flags, wide, true});
+                break;
+            }
+            case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+            case CU_STREAM_MEM_OP_WRITE_VALUE_64: {
+                const bool wide = one.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+                values.push_back({one.writeValue.address,
+                                  wide ? one.writeValue.value64 : one.writeValue.value,
+                                  one.writeValue.flags, wide, false});
+                break;
+            }
+            case CU_STREAM_MEM_OP_BARRIER:
+            case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+                break;  // memory is coherent here
+            default:
+                return CUDA_ERROR_NOT_SUPPORTED;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
 void move_bytes(void* to, const void* from, size_t bytes) {
     if (to <= from || static_cast<const std::byte*>(from) + bytes <= to) {
         asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -193,6 +226,11 @@ void execute(const Task& task) {
                    [](const MemsetTask& memset) { fill_bytes(memset); },
                    [](const HostTask& host) { run_host(host); },
                    [](const ValueTask& value) { run_value(value); },
+                   [](const BatchTask& batch) {
+                       for (const ValueTask& value : batch.values) {
+                           run_value(value);
+                       }
+                   },
                    [](const auto&) {},
                },
                task);

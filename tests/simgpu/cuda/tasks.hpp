@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -65,10 +66,35 @@ struct ValueTask {
     bool wait = false;
 };
 
+// Of a batch, one after the other.
+struct BatchTask {
+    std::vector<ValueTask> values;
+
+    CUresult take(const CUstreamBatchMemOpParams* operations, unsigned count);
+};
+
+// What device code may set; a launch sets it to its default if it has one.
+struct Condition : std::enable_shared_from_this<Condition> {
+    std::atomic<unsigned> value{0};
+    unsigned default_value = 0;
+    bool has_default = false;
+
+    static Condition* from(CUgraphConditionalHandle handle) {
+        return reinterpret_cast<Condition*>(handle);
+    }
+};
+
+struct ConditionalTask {
+    std::shared_ptr<Condition> condition;
+    CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+    std::vector<std::shared_ptr<Graph>> bodies;
+    std::shared_ptr<std::vector<CUgraph>> handles;  // the bodies, where the program looks for them
+};
+
 struct EmptyTask {};
 
 using Task = std::variant<EmptyTask, KernelTask, CopyTask, MemsetTask, HostTask, EventRecordTask,
-                          EventWaitTask, ChildTask, ValueTask>;
+                          EventWaitTask, ChildTask, ValueTask, BatchTask, ConditionalTask>;
 
 // Time that passes on the device before the effect.
 uint64_t duration_of(const Task& task);
