@@ -11,7 +11,7 @@
 #include "core/log/log.hpp"
 #include "core/per_thread.hpp"
 #include "core/stacks/modules.hpp"
-#include "core/stacks/stack_trie.hpp"
+#include "core/stacks/saved_stacks.hpp"
 #include "core/stacks/unwind.hpp"
 
 namespace cuward {
@@ -24,7 +24,7 @@ struct ThreadStacks {
     std::uint64_t owner = 0;  ///< number of the Stacks that the ids belong to
     std::uint64_t generation = 0;
     std::uint32_t finds = 0;  ///< since the loaded modules were looked at
-    StackTrie trie;
+    SavedStacks saved;
 };
 
 /// So many stacks are found again before the thread looks whether a module has gone meanwhile: code
@@ -85,7 +85,7 @@ __attribute__((noinline)) StackId Stacks::capture() {
     if (mine != nullptr && mine->owner == state_->owner &&
         mine->generation == state_->generation.load(std::memory_order_relaxed) &&
         ++mine->finds < kFindsBetweenLooks) {
-        const StackId seen = mine->trie.find(first_slot);
+        const StackId seen = mine->saved.find(first_slot);
         if (seen != StackId{}) {
             return seen;
         }
@@ -109,11 +109,11 @@ StackId Stacks::State::learn(const std::uintptr_t* first_slot) {
     ThreadStacks& mine = PerThread<ThreadStacks>::get();
     mine.finds = 0;
     if (mine.owner != owner || mine.generation != now) {
-        mine.trie.clear();
+        mine.saved.clear();
         mine.owner = owner;
         mine.generation = now;
     }
-    mine.trie.insert(std::span(stack.words).first(stack.word_count), id);
+    mine.saved.insert(std::span(stack.words).first(stack.word_count), id);
     return id;
 }
 
