@@ -24,46 +24,107 @@ bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier
 }
 
 std::size_t AccessHistory::size() const {
-    return static_cast<std::size_t>(std::count_if(
-        keys_.begin(), keys_.end(), [](const Key& key) { return key.replaced_by == 0; }));
+    return entries_ != nullptr ? entries_->keys.size() - entries_->aside.size() : 0;
 }
 
-void AccessHistory::put(const PastAccess& next) {
-    const Key key{.lo = next.range.lo, .epoch = next.epoch, .slot = next.slot};
-    if (keys_.size() < kMost) {
-        keys_.push_back(key);
-        accesses_.push_back(next);
-        return;
+bool AccessHistory::add_in_order(const PastAccess& next, const Clock& clock, const Clock& host,
+                                 const CallsUnderWay& calls) {
+    Entries& entries = *entries_;
+    const std::size_t count = entries.keys.size();
+    if (count == 0 || next.range_exact || !entries.are_of_one_stream ||
+        entries.keys.front().slot != next.slot || host.documented[next.slot] >= entries.oldest ||
+        !clock.documented.covers_up_to(next.slot, entries.newest)) {
+        return false;
     }
-    const std::size_t victim = next_victim(next.slot);
-    keys_[victim] = key;
-    accesses_[victim] = next;
-}
-
-std::size_t AccessHistory::next_victim(StreamSlot slot) {
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-        turn_ = (turn_ + 1) % kMost;
-        if (keys_[turn_].slot == slot) {
-            return turn_;
+    // What was set aside first makes room, if that was for an earlier operation.
+    const std::size_t room = entries.aside.empty() ? count : entries.aside.front();
+    const bool has_room = room < count && gives_way_to(entries.keys[room], next, calls);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (entries.starts[i] == next.range.lo && entries.replace(i, next)) {
+            entries.aside.push_back(static_cast<std::uint8_t>(i));
         }
     }
-    return turn_;
+    if (has_room) {
+        entries.set(room, next);
+    } else {
+        entries.put(next);
+    }
+    return true;
 }
 
 void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-        Key& key = keys_[i];
-        if (key.slot == slot && key.epoch == epoch) {
-            continue;
-        }
+    if (entries_ == nullptr) {
+        return;
+    }
+    std::vector<Key>& keys = entries_->keys;
+    for (Key& key : keys) {
         if (key.replaced_by == epoch && key.replaced_by_slot == slot) {
             key.replaced_by = 0;
         }
-        move_to(kept++, i);
     }
-    keys_.resize(kept);
-    accesses_.resize(kept);
+    entries_->keep([&](std::size_t i) { return keys[i].slot != slot || keys[i].epoch != epoch; });
+}
+
+/// Whether `next`, which it is ordered before, stands for the access from now on. A kernel surely
+/// touches what its pointer points to, and nothing else for certain.
+bool AccessHistory::Entries::replace(std::size_t at, const PastAccess& next) {
+    Key& key = keys[at];
+    const bool may_stand_for = next.range_exact || next.range.lo == starts[at];
+    if (key.replaced_by != 0 || !may_stand_for || !stands_for(next, accesses[at])) {
+        return false;
+    }
+    key.replaced_by = next.epoch;
+    key.replaced_by_slot = next.slot;
+    return true;
+}
+
+void AccessHistory::Entries::put(const PastAccess& next) {
+    if (keys.size() < kMost) {
+        starts.push_back(next.range.lo);
+        keys.push_back({.epoch = next.epoch, .slot = next.slot});
+        accesses.push_back(next);
+        summarize(keys.size() - 1);
+    } else {
+        set(next_victim(next.slot), next);
+    }
+}
+
+void AccessHistory::Entries::set(std::size_t at, const PastAccess& next) {
+    if (keys[at].replaced_by != 0) {
+        std::erase(aside, static_cast<std::uint8_t>(at));
+    }
+    starts[at] = next.range.lo;
+    keys[at] = {.epoch = next.epoch, .slot = next.slot};
+    accesses[at] = next;
+    summarize(at);
+}
+
+void AccessHistory::Entries::forget_summary() {
+    are_of_one_stream = true;
+    oldest = ~Epoch{0};
+    newest = 0;
+    aside.clear();
+}
+
+void AccessHistory::Entries::summarize(std::size_t at) {
+    are_of_one_stream = are_of_one_stream && keys[at].slot == keys.front().slot;
+    oldest = std::min(oldest, keys[at].epoch);
+    newest = std::max(newest, keys[at].epoch);
+    if (keys[at].replaced_by != 0) {
+        aside.push_back(static_cast<std::uint8_t>(at));
+    }
+}
+
+/// Which access to forget for one more of stream `slot`: in turn, those of the same stream first,
+/// so that a busy stream does not push out what others have outstanding.
+std::size_t AccessHistory::Entries::next_victim(StreamSlot slot) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        turn = (turn + 1) % kMost;
+        if (keys[turn].slot == slot) {
+            return turn;
+        }
+    }
+    return turn;
 }
 
 }  // namespace cuward

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "core/operation.hpp"
@@ -45,37 +46,22 @@ class AccessHistory {
     template <typename Visit>
     void add(const PastAccess& next, const Clock& clock, const Clock& host,
              const CallsUnderWay& calls, Visit&& unordered) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
-            Key& key = keys_[i];
-            // Of two accesses of one operation, both may stand for the same one.
-            const bool is_replaced = key.replaced_by != 0 && !is_by(key, next) &&
-                                     !calls.contains(key.replaced_by_slot, key.replaced_by);
-            if (is_replaced || host.documented.covers(key.slot, key.epoch)) {
-                continue;
-            }
-            const bool is_ordered = clock.documented.covers(key.slot, key.epoch);
-            if (!is_ordered && conflict(accesses_[i], next)) {
-                unordered(accesses_[i]);
-            }
-            if (is_ordered && key.replaced_by == 0 && may_stand_for(next, key) &&
-                stands_for(next, accesses_[i])) {
-                key.replaced_by = next.epoch;
-                key.replaced_by_slot = next.slot;
-            }
-            move_to(kept++, i);
+        if (entries_ == nullptr) {
+            entries_ = std::make_unique<Entries>();
         }
-        keys_.resize(kept);
-        accesses_.resize(kept);
-        put(next);
+        if (!add_in_order(next, clock, host, calls)) {
+            entries_->visit(next, clock, host, calls, unordered);
+            entries_->put(next);
+        }
     }
 
     /// Visits every access that `complete` does not know complete by documented edges.
     template <typename Visit>
     void for_each_outstanding(const Timeline& complete, Visit&& visit) const {
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
-            if (keys_[i].replaced_by == 0 && !complete.covers(keys_[i].slot, keys_[i].epoch)) {
-                visit(accesses_[i]);
+        for (std::size_t i = 0; i < recorded(); ++i) {
+            const Key& key = entries_->keys[i];
+            if (key.replaced_by == 0 && !complete.covers(key.slot, key.epoch)) {
+                visit(entries_->accesses[i]);
             }
         }
     }
@@ -92,10 +78,7 @@ class AccessHistory {
     std::size_t size() const;
 
   private:
-    /// What decides about most accesses, apart from the rest of them: programs with few large
-    /// blocks look through a full history for every launch.
     struct Key {
-        Address lo = 0;
         Epoch epoch = 0;
         StreamSlot slot = 0;
         /// Epoch on `replaced_by_slot` of the access that stands for this one since, 0 while none
@@ -104,29 +87,85 @@ class AccessHistory {
         Epoch replaced_by = 0;
     };
 
-    static bool is_by(const Key& replaced, const PastAccess& by) {
-        return replaced.replaced_by == by.epoch && replaced.replaced_by_slot == by.slot;
-    }
-    /// A kernel surely touches what its pointer points to, and nothing else for certain. Looked at
-    /// first, as blocks have many accesses at other addresses.
-    static bool may_stand_for(const PastAccess& next, const Key& earlier) {
-        return next.range_exact || next.range.lo == earlier.lo;
-    }
-    /// Which access to forget for one more of stream `slot`: in turn, those of the same stream
-    /// first, so that a busy stream does not push out what others have outstanding.
-    std::size_t next_victim(StreamSlot slot);
+    /// In parallel, as where it starts decides about most accesses: programs with few large blocks
+    /// look through a full history for every launch.
+    struct Entries {
+        std::vector<Address> starts;
+        std::vector<Key> keys;
+        std::vector<PastAccess> accesses;
+        std::uint32_t turn = 0;
 
-    void put(const PastAccess& next);
-    void move_to(std::size_t place, std::size_t from) {
-        if (place != from) {
-            keys_[place] = keys_[from];
-            accesses_[place] = accesses_[from];
+        // Of all that are kept:
+        bool are_of_one_stream = true;
+        Epoch oldest = ~Epoch{0};         ///< no operation is older …
+        Epoch newest = 0;                 ///< … and none newer, if they are of one stream
+        std::vector<std::uint8_t> aside;  ///< those that another access stands for
+
+        template <typename Visit>
+        void visit(const PastAccess& next, const Clock& clock, const Clock& host,
+                   const CallsUnderWay& calls, Visit&& unordered) {
+            keep([&](std::size_t i) {
+                const Key& key = keys[i];
+                if (gives_way_to(key, next, calls) || host.documented.covers(key.slot, key.epoch)) {
+                    return false;
+                }
+                if (clock.documented.covers(key.slot, key.epoch)) {
+                    replace(i, next);
+                } else if (conflict(accesses[i], next)) {
+                    unordered(accesses[i]);
+                }
+                return true;
+            });
         }
+
+        /// Drops those for which `wanted(index)` is false.
+        template <typename Wanted>
+        void keep(Wanted&& wanted) {
+            const std::size_t count = keys.size();
+            std::size_t kept = 0;
+            forget_summary();
+            for (std::size_t i = 0; i < count; ++i) {
+                if (wanted(i)) {
+                    move_to(kept, i);
+                    summarize(kept++);
+                }
+            }
+            starts.resize(kept);
+            keys.resize(kept);
+            accesses.resize(kept);
+        }
+        bool replace(std::size_t at, const PastAccess& next);
+        void put(const PastAccess& next);
+        void set(std::size_t at, const PastAccess& next);
+
+      private:
+        void forget_summary();
+        void summarize(std::size_t at);
+        std::size_t next_victim(StreamSlot slot);
+        void move_to(std::size_t place, std::size_t from) {
+            if (place != from) {
+                starts[place] = starts[from];
+                keys[place] = keys[from];
+                accesses[place] = accesses[from];
+            }
+        }
+    };
+
+    /// Whether another access has taken its place for good: not one of the same operation, as both
+    /// may stand for this one, nor one whose call may still fail or be overtaken.
+    static bool gives_way_to(const Key& key, const PastAccess& next, const CallsUnderWay& calls) {
+        const bool is_by_next = key.replaced_by == next.epoch && key.replaced_by_slot == next.slot;
+        return key.replaced_by != 0 && !is_by_next &&
+               !calls.contains(key.replaced_by_slot, key.replaced_by);
     }
 
-    std::vector<Key> keys_;
-    std::vector<PastAccess> accesses_;  ///< one for each key
-    std::uint32_t turn_ = 0;
+    /// Adds an access of a kernel to those of the same stream, which are all before it, while the
+    /// host knows none complete. False if that is not so; nothing has been done then.
+    bool add_in_order(const PastAccess& next, const Clock& clock, const Clock& host,
+                      const CallsUnderWay& calls);
+    std::size_t recorded() const { return entries_ != nullptr ? entries_->keys.size() : 0; }
+
+    std::unique_ptr<Entries> entries_;  ///< none while the block has not been used
 };
 
 }  // namespace cuward

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+#include <vector>
+
 namespace cuward {
 namespace {
 
@@ -142,6 +146,79 @@ TEST_F(AccessHistoryTest, WhatACallUnderWayStandsForCountsUntilThatReturns) {
     EXPECT_EQ(add(access(2, 1, Access::Read)).size(), 2U);
     calls.remove(1, 1);
     EXPECT_EQ(add(access(2, 2, Access::Read)).size(), 1U);
+}
+
+/// Accesses of kernels as the history should know them: those of one stream in their order, which
+/// may stand for one another, until another stream meets them.
+class KernelsOfOneStream {
+  public:
+    void add(const PastAccess& next) {
+        for (Known& known : known_) {
+            const PastAccess& earlier = known.access;
+            if (known.replaced_by == 0 && earlier.range.lo == next.range.lo &&
+                next.direction_known >= earlier.direction_known &&
+                (writes(next.access) || !writes(earlier.access))) {
+                known.replaced_by = next.epoch;
+            }
+        }
+        known_.push_back({next, 0});
+    }
+    void withdraw(Epoch epoch) {
+        std::erase_if(known_, [&](const Known& known) { return known.access.epoch == epoch; });
+        for (Known& known : known_) {
+            known.replaced_by = known.replaced_by == epoch ? 0 : known.replaced_by;
+        }
+    }
+    std::multiset<Epoch> met_by_a_write() const {
+        std::multiset<Epoch> met;
+        for (const Known& known : known_) {
+            if (known.replaced_by == 0) {
+                met.insert(known.access.epoch);
+            }
+        }
+        return met;
+    }
+
+  private:
+    struct Known {
+        PastAccess access;
+        Epoch replaced_by;
+    };
+    std::vector<Known> known_;
+};
+
+TEST(AccessHistoryOfKernels, KnowsThoseThatNoOtherStandsFor) {
+    std::mt19937 random(1);
+    const auto below = [&](unsigned limit) { return random() % limit; };
+    for (int round = 0; round < 300; ++round) {
+        AccessHistory history;
+        KernelsOfOneStream expected;
+        Clock clock;
+        const Epoch kernels = 1 + below(40);
+        for (Epoch epoch = 1; epoch <= kernels; ++epoch) {
+            clock.raise(0, epoch);
+            for (unsigned pointers = 1 + below(3); pointers > 0; --pointers) {
+                const Address lo = below(5) * 10;
+                PastAccess next =
+                    access(0, epoch, below(2) ? Access::Read : Access::ReadWrite, lo, 100 - lo);
+                next.range_exact = false;
+                next.direction_known = below(3) != 0;
+                history.add(next, clock, Clock{}, CallsUnderWay{},
+                            [](const PastAccess&) { FAIL(); });
+                expected.add(next);
+            }
+            if (below(5) == 0) {
+                history.withdraw(0, epoch);
+                expected.withdraw(epoch);
+            }
+        }
+        std::multiset<Epoch> met;
+        Clock other;
+        other.raise(1, 1);
+        history.add(access(1, 1, Access::Write), other, Clock{}, CallsUnderWay{},
+                    [&](const PastAccess& earlier) { met.insert(earlier.epoch); });
+        ASSERT_EQ(met, expected.met_by_a_write()) << "round " << round;
+    }
 }
 
 }  // namespace

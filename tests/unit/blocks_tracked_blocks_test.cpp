@@ -29,7 +29,7 @@ TEST(TrackedBlocks, ArraysAreFoundByHandleOnly) {
     TrackedBlocks blocks;
     TrackedBlock array = block_at(5000, 100, 1);
     array.kind = BlockKind::Array;
-    blocks.add(array);
+    blocks.add(std::move(array));
     EXPECT_EQ(blocks.find(5000), nullptr);
     EXPECT_EQ(blocks.find_start(5000, true)->serial, 1U);
 }
