@@ -4,11 +4,12 @@
 
 namespace cuward {
 
-bool conflict(const PastAccess& a, const PastAccess& b) {
-    return (writes(a.access) || writes(b.access)) && overlap(a.range, b.range);
-}
+namespace {
 
-bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier) {
+/// Whether `next` would be a hazard against whatever `earlier` is one against, and no less certain
+/// a one, where it touches the same bytes.
+template <typename Earlier>
+bool counts_as_much(const PastAccess& next, const Earlier& earlier) {
     const bool is_less_certain = (!next.direction_known && earlier.direction_known) ||
                                  (!next.range_exact && earlier.range_exact) ||
                                  (next.is_conditional && !earlier.is_conditional);
@@ -17,10 +18,26 @@ bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier
     }
     // A read meets only writes: it cannot stand for a write, and one of another stream is no proof
     // that this stream's next work waits for it.
-    if (!writes(next.access) && (writes(earlier.access) || next.slot != earlier.slot)) {
-        return false;
-    }
-    return covers(next.range, earlier.range);
+    return writes(next.access) || (!writes(earlier.access) && next.slot == earlier.slot);
+}
+
+}  // namespace
+
+bool conflict(const PastAccess& a, const PastAccess& b) {
+    return (writes(a.access) || writes(b.access)) && overlap(a.range, b.range);
+}
+
+bool AccessHistory::stands_for(const PastAccess& next, const PastAccess& earlier) {
+    return counts_as_much(next, earlier) && covers(next.range, earlier.range);
+}
+
+AccessHistory::Key AccessHistory::Key::of(const PastAccess& access) {
+    return {.epoch = access.epoch,
+            .slot = access.slot,
+            .linear_bytes = access.range.is_linear() ? access.range.width : 0,
+            .access = access.access,
+            .direction_known = access.direction_known,
+            .range_exact = access.range_exact};
 }
 
 std::size_t AccessHistory::size() const {
@@ -69,19 +86,25 @@ void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {
 /// touches what its pointer points to, and nothing else for certain.
 bool AccessHistory::Entries::replace(std::size_t at, const PastAccess& next) {
     Key& key = keys[at];
-    const bool may_stand_for = next.range_exact || next.range.lo == starts[at];
-    if (key.replaced_by != 0 || !may_stand_for || !stands_for(next, accesses[at])) {
+    const bool starts_there = next.range.lo == starts[at];
+    const bool may_stand_for = next.range_exact || starts_there;
+    if (key.replaced_by != 0 || !may_stand_for || !counts_as_much(next, key)) {
         return false;
     }
-    key.replaced_by = next.epoch;
-    key.replaced_by_slot = next.slot;
-    return true;
+    const bool decides_here = starts_there && key.linear_bytes != 0 && next.range.is_linear();
+    const bool is_covered = decides_here ? key.linear_bytes <= next.range.width
+                                         : covers(next.range, accesses[at].range);
+    if (is_covered) {
+        key.replaced_by = next.epoch;
+        key.replaced_by_slot = next.slot;
+    }
+    return is_covered;
 }
 
 void AccessHistory::Entries::put(const PastAccess& next) {
     if (keys.size() < kMost) {
         starts.push_back(next.range.lo);
-        keys.push_back({.epoch = next.epoch, .slot = next.slot});
+        keys.push_back(Key::of(next));
         accesses.push_back(next);
         summarize(keys.size() - 1);
     } else {
@@ -94,7 +117,7 @@ void AccessHistory::Entries::set(std::size_t at, const PastAccess& next) {
         std::erase(aside, static_cast<std::uint8_t>(at));
     }
     starts[at] = next.range.lo;
-    keys[at] = {.epoch = next.epoch, .slot = next.slot};
+    keys[at] = Key::of(next);
     accesses[at] = next;
     summarize(at);
 }

@@ -78,13 +78,20 @@ class AccessHistory {
     std::size_t size() const;
 
   private:
+    /// What decides about most accesses, apart from the rest of them.
     struct Key {
         Epoch epoch = 0;
-        StreamSlot slot = 0;
         /// Epoch on `replaced_by_slot` of the access that stands for this one since, 0 while none
         /// does.
-        StreamSlot replaced_by_slot = 0;
         Epoch replaced_by = 0;
+        StreamSlot replaced_by_slot = 0;
+        StreamSlot slot = 0;
+        std::uint64_t linear_bytes = 0;  ///< of a linear range, otherwise 0
+        Access access = Access::ReadWrite;
+        bool direction_known = true;
+        bool range_exact = true;
+
+        static Key of(const PastAccess& access);
     };
 
     /// In parallel, as where it starts decides about most accesses: programs with few large blocks
