@@ -28,11 +28,42 @@ TrackedBlock& TrackedBlocks::add(TrackedBlock block) {
         return arrays_.insert_or_assign(block.ptr, std::move(block)).first->second;
     }
     forget_freed(block.ptr, block.end());
+    index_.outdate();
     return blocks_.insert_or_assign(block.ptr, std::move(block)).first->second;
 }
 
 TrackedBlock* TrackedBlocks::find(Address address) {
+    if (!index_.starts.empty()) {
+        return find_in_index(address);
+    }
+    if (++index_.searches > blocks_.size()) {
+        make_index();
+    }
     return find_containing(blocks_, address);
+}
+
+TrackedBlock* TrackedBlocks::find_in_index(Address address) {
+    const std::vector<Address>& starts = index_.starts;
+    const auto after = std::upper_bound(starts.begin(), starts.end(), address);
+    if (after == starts.begin()) {
+        return nullptr;
+    }
+    TrackedBlock* const block = index_.blocks[static_cast<std::size_t>(after - starts.begin()) - 1];
+    return address < block->end() ? block : nullptr;
+}
+
+void TrackedBlocks::make_index() {
+    index_.outdate();
+    for (auto& [start, block] : blocks_) {
+        index_.starts.push_back(start);
+        index_.blocks.push_back(&block);
+    }
+}
+
+void TrackedBlocks::Index::outdate() {
+    starts.clear();
+    blocks.clear();
+    searches = 0;
 }
 
 TrackedBlock* TrackedBlocks::find_start(Address ptr, bool array) {
@@ -46,8 +77,11 @@ TrackedBlock* TrackedBlocks::find_start(Address ptr, bool array) {
 
 TrackedBlock TrackedBlocks::remove(const TrackedBlock& block) {
     const Address ptr = block.ptr;
-    return block.is_array() ? std::move(arrays_.extract(ptr).mapped())
-                            : std::move(blocks_.extract(ptr).mapped());
+    if (block.is_array()) {
+        return std::move(arrays_.extract(ptr).mapped());
+    }
+    index_.outdate();
+    return std::move(blocks_.extract(ptr).mapped());
 }
 
 void TrackedBlocks::remember_freed(const FreedBlock& freed) {

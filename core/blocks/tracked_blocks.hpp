@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "core/blocks/access_history.hpp"
 #include "core/blocks/recent_uses.hpp"
@@ -85,7 +86,20 @@ class TrackedBlocks {
     }
 
   private:
+    /// The live blocks in a row: on its way down the map, a search waits for one load after
+    /// another. Worth making anew only after as many searches as there are blocks.
+    struct Index {
+        std::vector<Address> starts;  ///< empty while it is not up to date
+        std::vector<TrackedBlock*> blocks;
+        std::size_t searches = 0;  ///< that did without it
+
+        void outdate();
+    };
+    TrackedBlock* find_in_index(Address address);
+    void make_index();
+
     std::map<Address, TrackedBlock> blocks_;
+    Index index_;
     /// By handle: an array has no address in the unified space.
     std::unordered_map<Address, TrackedBlock> arrays_;
     std::map<Address, FreedBlock> freed_;
