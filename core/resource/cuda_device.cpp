@@ -13,6 +13,7 @@ class ObservedOrder final : public UseOrder {
     }
     bool provided(const UsePoint& /*earlier*/, const UsePoint& /*later*/) override { return true; }
     bool observes_only() const override { return true; }
+    bool needs_uses() const override { return false; }
 };
 
 bool is_default_handle(StreamId stream) {

@@ -47,6 +47,7 @@ class CudaDevice {
     bool sees_all_work() const { return order_ == nullptr || order_->sees_all_work(); }
     bool is_capturing() const { return order_ != nullptr && order_->is_capturing(); }
     bool observes_only() const { return order_ != nullptr && order_->observes_only(); }
+    bool needs_uses() const { return order_ == nullptr || order_->needs_uses(); }
 
   private:
     const DriverApi* driver_;

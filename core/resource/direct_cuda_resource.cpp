@@ -271,6 +271,9 @@ template <typename Note>
 ResourceResult<void> DirectCudaResource::note_use(const BlockId& block, StreamId use_stream,
                                                   Note note) {
     return check_use(block, use_stream).and_then([&]() -> ResourceResult<void> {
+        if (!device_.needs_uses()) {
+            return {};
+        }
         const UsePoint use = device_.point(use_stream);
         const bool live = blocks_.with(block, [&](BlockRecord& record) { note(record.uses, use); });
         return live ? ResourceResult<void>{} : not_live();
@@ -280,6 +283,9 @@ ResourceResult<void> DirectCudaResource::note_use(const BlockId& block, StreamId
 ResourceResult<void> DirectCudaResource::prepare_block_use(const BlockId& block,
                                                            StreamId use_stream, Access access) {
     return check_use(block, use_stream).and_then([&]() -> ResourceResult<void> {
+        if (!device_.needs_uses()) {
+            return {};
+        }
         const UsePoint later = device_.point(use_stream);
         Dependencies uses;
         const bool live = blocks_.with(

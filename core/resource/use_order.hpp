@@ -51,6 +51,10 @@ class UseOrder {
     /// Whether nothing at all may be queued on the program's streams, events to watch them
     /// included.
     virtual bool observes_only() const { return false; }
+
+    /// Whether it matters which uses a block has had. If not, resources need not remember them, and
+    /// answer for a use without looking whether the block is live.
+    virtual bool needs_uses() const { return true; }
 };
 
 /// The order of check mode: everything counts as provided, so a resource makes exactly the driver
