@@ -2,7 +2,9 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "core/log/log.hpp"
 #include "core/session.hpp"
@@ -61,6 +63,60 @@ void launch(benchmark::State& state) {
     }
 }
 BENCHMARK(launch)->Arg(0)->Arg(1)->Arg(3)->Arg(8);
+
+/// Launches of many kernels on pointers into few large blocks, as a caching allocator hands them
+/// out. Between them the program's own work sweeps `range(0)` MiB through the caches.
+void launch_cold(benchmark::State& state) {
+    Session session({}, "");
+    constexpr Address kBlock = 0x700000000000;
+    constexpr std::uint64_t kBytes = 20U << 20;
+    constexpr std::uint64_t kBlocks = 32;
+    for (std::uint64_t i = 0; i < kBlocks; ++i) {
+        Allocation allocation;
+        allocation.kind = BlockKind::Managed;
+        allocation.ptr = kBlock + i * kBytes;
+        allocation.bytes = kBytes;
+        allocation.context = 1;
+        session.tracker().allocated(allocation);
+    }
+    Watch watch(session, driver_of_pointer_kernels());
+    std::array<Address, 8> values{};
+    std::array<void*, 8> params{};
+    for (std::size_t i = 0; i < params.size(); ++i) {
+        values[i] = i;
+        params[i] = &values[i];
+    }
+    cuLaunchKernel_params launch{};
+    launch.gridDimX = launch.gridDimY = launch.gridDimZ = 1;
+    launch.blockDimX = launch.blockDimY = launch.blockDimZ = 1;
+    launch.kernelParams = params.data();
+    Call call;
+    std::vector<std::uint64_t> others((static_cast<std::size_t>(state.range(0)) << 20U) / 8, 1);
+    std::uint64_t random = 0;
+    std::uint64_t sum = 0;
+    for (auto step : state) {
+        for (std::size_t i = 0; i < others.size(); i += 8) {
+            sum += others[i];
+        }
+        benchmark::DoNotOptimize(sum);
+        for (std::size_t i = 0; i < 4; ++i) {
+            random = random * 6364136223846793005U + 1442695040888963407U;
+            const std::uint64_t tensor = (random >> 33U) % 1000;
+            values[i] = kBlock + tensor % kBlocks * kBytes + tensor * 512;
+        }
+        launch.f = reinterpret_cast<CUfunction>(0x1000 + (random >> 33U) % 88 * 64);
+        const auto begin = std::chrono::steady_clock::now();
+        watch.enter({.function = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+                     .params = &launch,
+                     .context = 1,
+                     .symbol = "_Z1kPfPKfS1_S1_S1_S1_S1_S1_"},
+                    call);
+        watch.leave(call, CUDA_SUCCESS);
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+        state.SetIterationTime(taken.count());
+    }
+}
+BENCHMARK(launch_cold)->UseManualTime()->ArgName("MiB")->Arg(0)->Arg(1)->Arg(4);
 
 void kernel_lookup(benchmark::State& state) {
     KernelCache kernels(
