@@ -37,7 +37,8 @@ AccessHistory::Key AccessHistory::Key::of(const PastAccess& access) {
             .linear_bytes = access.range.is_linear() ? access.range.width : 0,
             .access = access.access,
             .direction_known = access.direction_known,
-            .range_exact = access.range_exact};
+            .range_exact = access.range_exact,
+            .is_conditional = access.is_conditional};
 }
 
 std::size_t AccessHistory::size() const {

@@ -90,6 +90,7 @@ class AccessHistory {
         Access access = Access::ReadWrite;
         bool direction_known = true;
         bool range_exact = true;
+        bool is_conditional = false;
 
         static Key of(const PastAccess& access);
     };
