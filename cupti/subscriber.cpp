@@ -1,6 +1,7 @@
 #include "cupti/subscriber.hpp"
 
 #include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
 
 #include <atomic>
 #include <exception>
@@ -75,8 +76,13 @@ void CUPTIAPI on_callback(void* session, CUpti_CallbackDomain domain, CUpti_Call
         return;
     }
     const ToolScope scope;
+    const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     try {
-        handle_call(*watch, function, *static_cast<const CUpti_CallbackData*>(data));
+        if (Decoder::knows(function)) {
+            handle_call(*watch, function, call);
+        } else {
+            static_cast<Session*>(session)->log().unknown_function(call.functionName, true);
+        }
     } catch (const std::exception& error) {
         // No exception may reach the driver's frames. Only these can come from here; catching all
         // would also swallow the cancellation of the thread.
@@ -92,11 +98,25 @@ std::string subscribe_failure(CUptiResult result, const std::string& path) {
            std::to_string(static_cast<int>(result)) + ")";
 }
 
+/// Those of a newer driver, up to the last that this CUPTI has a number for.
+void enable_unknown_functions(const Library& library, CUpti_SubscriberHandle handle) {
+    constexpr std::uint32_t kMost = 4096;  // should a CUPTI accept any number
+    for (std::uint32_t function = 1; function < kMost; ++function) {
+        const bool accepted = Decoder::knows(function) ||
+                              library.enable_callback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API,
+                                                      function) == CUPTI_SUCCESS;
+        if (!accepted && function >= CUPTI_DRIVER_TRACE_CBID_SIZE) {
+            return;
+        }
+    }
+}
+
 void enable_callbacks(const Library& library, CUpti_SubscriberHandle handle) {
     for (const std::uint32_t function : Decoder::functions()) {
         // An older CUPTI refuses functions that it does not know; no program can call them then.
         (void)library.enable_callback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, function);
     }
+    enable_unknown_functions(library, handle);
 }
 
 StartResult subscribe(Session& session, Subscription& state) {

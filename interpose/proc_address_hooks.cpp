@@ -3,6 +3,7 @@
 #include "interpose/callers.hpp"
 #include "interpose/driver_library.hpp"
 #include "interpose/environment.hpp"
+#include "interpose/unknown_functions.hpp"
 
 namespace cuward {
 namespace {
@@ -24,10 +25,15 @@ bool find_requested_hook(const Request& request, const void* answer, Hook& hook)
 }
 
 void take_over(const Request& request, void** function, const void* caller) {
+    if (function == nullptr || *function == nullptr || is_disabled() ||
+        gets_real_functions(caller)) {
+        return;
+    }
     Hook hook{};
-    if (function != nullptr && *function != nullptr && !is_disabled() &&
-        find_requested_hook(request, *function, hook) && !gets_real_functions(caller)) {
+    if (find_requested_hook(request, *function, hook)) {
         *function = address_of(hook);
+    } else {
+        looked_up(request.base);
     }
 }
 

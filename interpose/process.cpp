@@ -15,6 +15,7 @@
 #include "interpose/driver_library.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/summary.hpp"
+#include "interpose/unknown_functions.hpp"
 
 namespace cuward {
 namespace {
@@ -193,6 +194,7 @@ void start_watching() noexcept {
         run("cannot watch this program: ", start);
     }
     decided.store(true, std::memory_order_release);
+    log_unknown_functions();
 }
 
 void give_up(const char* reason) noexcept {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <unordered_map>
 
@@ -162,6 +163,9 @@ struct Log::State {
     mutable std::mutex kernels_mutex;
     std::unordered_map<std::string, KernelId> kernels;
     std::vector<std::string> kernel_names;
+
+    std::mutex unknown_functions_mutex;
+    std::set<std::pair<std::string, bool>> unknown_functions;
 };
 
 Log::State::State(const std::string& log_path) : path(log_path) {
@@ -332,6 +336,14 @@ void Log::repairs(std::uint64_t waits) {
 
 void Log::note(std::string_view text) {
     state_->write(R"({{"r":"note","text":{},"t":{}}})", json_string(text), state_->now());
+}
+
+void Log::unknown_function(std::string_view name, bool called) {
+    const std::lock_guard lock(state_->unknown_functions_mutex);
+    if (state_->unknown_functions.emplace(name, called).second) {
+        state_->write(R"({{"r":"unknown-function","name":{},"called":{},"t":{}}})",
+                      json_string(name), called, state_->now());
+    }
 }
 
 void Log::end() {

@@ -85,6 +85,9 @@ class Log final : public ResourceLog {
     /// How many waits the tool has queued.
     void repairs(std::uint64_t waits);
     void note(std::string_view text);
+    /// A driver function that the table of the driver API does not have; the same again is not
+    /// written. `called`: the program called it, not just looked it up.
+    void unknown_function(std::string_view name, bool called);
     void end();
     /// In a forked child: forget the file, write nothing more.
     void abandon();

@@ -144,6 +144,12 @@ struct LogHealth {
     std::uint64_t skipped_lines = 0;
 };
 
+/// A driver function that the tool knew nothing of.
+struct LoggedUnknownFunction {
+    std::string name;
+    bool called = false;  ///< or only looked up
+};
+
 /// Movable only: blocks point into `names`.
 struct LogModel {
     LogModel() = default;
@@ -155,6 +161,7 @@ struct LogModel {
     LoggedProcess process;
     std::vector<LoggedDevice> devices;
     std::vector<std::string> notes;
+    std::vector<LoggedUnknownFunction> unknown_functions;
     std::unordered_map<std::uint64_t, LoggedModule> modules;
     std::unordered_map<std::uint64_t, LoggedStack> stacks;
     std::unordered_map<std::uint64_t, std::string> kernels;

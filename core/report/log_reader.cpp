@@ -104,13 +104,21 @@ class Reader {
     bool take(const json& record) {
         using Handler = bool (Reader::*)(const json&);
         static const std::unordered_map<std::string_view, Handler> kHandlers{
-            {"header", &Reader::take_header}, {"driver", &Reader::take_driver},
-            {"device", &Reader::take_device}, {"module", &Reader::take_module},
-            {"stack", &Reader::take_stack},   {"kernel", &Reader::take_kernel},
-            {"stream", &Reader::take_stream}, {"alloc", &Reader::take_alloc},
-            {"free", &Reader::take_free},     {"finding", &Reader::take_finding},
-            {"count", &Reader::take_count},   {"note", &Reader::take_note},
-            {"budget", &Reader::take_budget}, {"repairs", &Reader::take_repairs},
+            {"header", &Reader::take_header},
+            {"driver", &Reader::take_driver},
+            {"device", &Reader::take_device},
+            {"module", &Reader::take_module},
+            {"stack", &Reader::take_stack},
+            {"kernel", &Reader::take_kernel},
+            {"stream", &Reader::take_stream},
+            {"alloc", &Reader::take_alloc},
+            {"free", &Reader::take_free},
+            {"finding", &Reader::take_finding},
+            {"count", &Reader::take_count},
+            {"note", &Reader::take_note},
+            {"budget", &Reader::take_budget},
+            {"repairs", &Reader::take_repairs},
+            {"unknown-function", &Reader::take_unknown_function},
             {"end", &Reader::take_end}};
         const json& name = field(record, "r");
         if (!name.is_string()) {
@@ -324,6 +332,17 @@ class Reader {
         const bool usable = !text.empty();
         if (usable) {
             model_.notes.push_back(std::move(text));
+        }
+        return usable;
+    }
+
+    bool take_unknown_function(const json& record) {
+        const json& called = field(record, "called");
+        LoggedUnknownFunction function{.name = text_or_empty(record, "name"),
+                                       .called = called.is_boolean() && called.get<bool>()};
+        const bool usable = !function.name.empty();
+        if (usable) {
+            model_.unknown_functions.push_back(std::move(function));
         }
         return usable;
     }

@@ -656,6 +656,29 @@ std::string on_thread(std::uint64_t thread) {
     return thread == 0 ? std::string() : fmt::format(", thread {}", thread);
 }
 
+// ---- remarks
+// --------------------------------------------------------------------
+
+/// The functions that were called, then those that were only looked up; a long list is cut short.
+std::string unknown_functions_remark(std::vector<LoggedUnknownFunction> functions) {
+    constexpr std::size_t kMostNamed = 8;
+    std::stable_partition(functions.begin(), functions.end(),
+                          [](const LoggedUnknownFunction& function) { return function.called; });
+    std::vector<std::string> names;
+    for (const LoggedUnknownFunction& function : functions) {
+        names.push_back(function.name + (function.called ? " (called)" : " (looked up)"));
+    }
+    if (names.size() > kMostNamed) {
+        const std::size_t others = names.size() - kMostNamed;
+        names.resize(kMostNamed);
+        names.push_back(counted(others, "other"));
+    }
+    return fmt::format(
+        "the driver has functions that this version of cuward does not know, and what they do is "
+        "not seen: {}",
+        fmt::join(names, ", "));
+}
+
 }  // namespace
 
 void describe(Finding& finding) {
@@ -690,6 +713,9 @@ std::vector<std::string> remarks_on(const LogModel& log) {
             "kernel launches and copies were not watched, as there was no CUPTI: only leaks and "
             "wrong frees can "
             "be found");
+    }
+    if (!log.unknown_functions.empty()) {
+        remarks.push_back(unknown_functions_remark(log.unknown_functions));
     }
     remarks.insert(remarks.end(), log.notes.begin(), log.notes.end());
     return remarks;

@@ -189,6 +189,19 @@ class Errors(Case):
 
 
 class Surroundings(Case):
+    def test_newer_driver(self):
+        """Functions that cuward does not know are named once each, however often they are used."""
+        bare = self.tool.bare([APPS / "newer_function"])
+        watched = self.tool.bare([APPS / "newer_function"], self.preloaded(CUWARD_SUMMARY="0"))
+        self.assertEqual(watched, bare)
+        self.assertEqual(bare.stdout, "done\n")
+        records = [json.loads(line) for line in self.log_files()[0].read_text().splitlines()]
+        unknown = [(record["name"], record["called"]) for record in records if record["r"] == "unknown-function"]
+        self.assertEqual(unknown, [("cuSimgpuNewer", False), ("cuSimgpuNewer", True)])
+        report = self.report_of(self.log_files()[0])
+        self.assertEqual(report["findings"], [])
+        self.assertIn("cuSimgpuNewer", self.one_line("\n".join(report["processes"][0]["remarks"])))
+
     def test_program_without_cuda(self):
         for command in (["/bin/true"], ["/bin/sh", "-c", "echo hello; exit 7"], [sys.executable, "-c", "print(1)"]):
             with self.subTest(command=command):

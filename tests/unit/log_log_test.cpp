@@ -51,6 +51,17 @@ TEST_F(LogTest, EveryRecordIsOnDiskAtOnce) {
     EXPECT_EQ(lines().back()["r"], "end");
 }
 
+TEST_F(LogTest, AnUnknownFunctionIsWrittenOnce) {
+    Log log(path);
+    log.unknown_function("cuNew", false);
+    log.unknown_function("cuNew", false);
+    log.unknown_function("cuNew", true);
+    ASSERT_EQ(lines().size(), 2U);
+    EXPECT_EQ(lines()[0]["name"], "cuNew");
+    EXPECT_EQ(lines()[0]["called"], false);
+    EXPECT_EQ(lines()[1]["called"], true);
+}
+
 TEST_F(LogTest, AKernelIsWrittenOnce) {
     Log log(path);
     const KernelId first = log.kernel("_Z1aPf");

@@ -128,8 +128,9 @@ TEST_F(LogTest, SurvivesWrongTypesAndHugeNumbers) {
     for (const std::string value :
          {"-1", "1e300", "null", "\"x\"", "[]", "{}", "true", huge.c_str(),
           "99999999999999999999999", "\"0xfffffffffffffffffff\""}) {
-        for (const char* record : {"header", "driver", "device", "module", "stack", "kernel",
-                                   "stream", "alloc", "free", "finding", "count", "note", "x"}) {
+        for (const char* record :
+             {"header", "driver", "device", "module", "stack", "kernel", "stream", "alloc", "free",
+              "finding", "count", "note", "unknown-function", "x"}) {
             log += std::string("{\"r\":\"") + record + "\"";
             for (const char* key :
                  {"id",      "block",  "ptr",     "bytes", "kind",     "device",  "api",

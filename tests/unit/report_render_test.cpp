@@ -124,6 +124,20 @@ TEST_F(RenderTest, SaysWhatIsLostWithoutCupti) {
     EXPECT_THAT(text_of(report_of(log)), HasSubstr("no CUPTI"));
 }
 
+TEST_F(RenderTest, UnknownFunctionsOfTheDriverAreOneLine) {
+    std::string log = kHeader;
+    for (int i = 1; i <= 9; ++i) {
+        log += R"({"r":"unknown-function","name":"cuNew)" + std::to_string(i) + R"(","called":)" +
+               (i == 9 ? "true" : "false") + "}\n";
+    }
+    const Report report = report_of(log + kEnd);
+    ASSERT_EQ(report.processes.at(0).remarks.size(), 1U);
+    EXPECT_THAT(report.processes[0].remarks[0],
+                HasSubstr("not seen: cuNew9 (called), cuNew1 (looked up), cuNew2 (looked up)"));
+    EXPECT_THAT(report.processes[0].remarks[0], HasSubstr("cuNew7 (looked up), 1 other"));
+    EXPECT_FALSE(report.summary.anything_wrong());
+}
+
 TEST_F(RenderTest, AKindOfALaterToolIsShownAndCounts) {
     const Report report = report_of(
         std::string(kHeader) +

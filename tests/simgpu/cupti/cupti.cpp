@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "../cuda/callbacks.hpp"
+#include "../newer_function.hpp"
 
 // CUPTI's callback interface over the simulated driver. One subscriber at a time, as in the real
 // library since CUDA 13: the second is refused.
@@ -31,7 +32,7 @@ constexpr CallbackName names[] = {
 #include "simgpu_cbids.inc"
 };
 
-constexpr uint32_t driver_cbids = CUPTI_DRIVER_TRACE_CBID_SIZE;
+constexpr uint32_t driver_cbids = simgpu::newer_function + 1;
 constexpr uint32_t resource_cbids = CUPTI_CBID_RESOURCE_SIZE;
 
 struct State {
