@@ -28,6 +28,16 @@ struct MemoryAccess {
     bool is_conditional = false;  ///< by a node that a graph runs or does not
     bool is_joined = false;       ///< of several ranges, which may lie in neighbouring blocks
     std::uint32_t node = 0;       ///< of a graph's launch: which of `Operation::nodes`, from 1
+    /// Of the memory that pointers stored there lead to.
+    Access pointee = Access::ReadWrite;
+    bool pointee_known = false;
+};
+
+/// An address that a copy puts into device memory.
+struct StoredAddress {
+    Address place = 0;
+    Address value = 0;
+    bool begins_a_table = false;  ///< the copy begins with it
 };
 
 using Dim3 = std::array<std::uint32_t, 3>;
@@ -43,7 +53,8 @@ struct Operation {
     StackId stack{};
     std::uint32_t thread = 0;
     std::span<const MemoryAccess> accesses;
-    const Operation* nodes = nullptr;  ///< of a graph's launch: whose accesses those are
+    std::span<const StoredAddress> stored{};  ///< by place, all in one block
+    const Operation* nodes = nullptr;         ///< of a graph's launch: whose accesses those are
     std::uint64_t turn = 0;  ///< an event that it waits for and then records anew; 0: none
     /// When the call returns, the host knows that work queued before it on its stream is complete …
     Edge earlier_work_to_host = Edge::None;

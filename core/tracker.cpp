@@ -248,6 +248,9 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
             access.node == 0 ? place
                              : state_->place_of_node(operation, operation.nodes[access.node - 1]));
     }
+    if (!operation.stored.empty() || state_->holds_pointers) {
+        state_->move_pointers(operation);
+    }
     combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
 }
@@ -319,6 +322,9 @@ void Tracker::State::touch_each(const Operation& operation, MemoryAccess access,
         access.range = ByteRange::linear(*next, end - *next);
     }
     touch(operation, access, pending, place);
+    if (holds_pointers && !access.range_exact) {
+        touch_reached(operation, access, pending, place);
+    }
 }
 
 /// Where the block starts that joined accesses go on in.

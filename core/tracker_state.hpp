@@ -108,6 +108,11 @@ struct Tracker::State {
     void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
                PlaceId place);
     std::optional<Address> next_block(const MemoryAccess& access);
+    std::vector<StoredAddress> carried_pointers(const Operation& operation);
+    void move_pointers(const Operation& operation);
+    void hold_pointers(std::span<const StoredAddress> stored);
+    void touch_reached(const Operation& operation, const MemoryAccess& access,
+                       PendingOperation& pending, PlaceId place);
     PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
                         Epoch epoch, PlaceId place);
     void place(PendingOperation& pending);
@@ -163,6 +168,7 @@ struct Tracker::State {
     std::condition_variable changed;     ///< a call has returned, or one of these two is shorter
     AddressHull hull;
     std::vector<StreamRecord> streams;
+    bool holds_pointers = false;  ///< some block has been found to hold addresses of others
     bool remembers_uses = false;  ///< the last of each block, for findings about guarded memory
     std::uint32_t stream_ids = 0;
     std::uint64_t serials = 0;

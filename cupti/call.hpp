@@ -71,6 +71,7 @@ struct Call {
     /// refer to, unless it is the launch of a graph.
     Operation operation;
     std::vector<MemoryAccess> accesses;
+    std::vector<StoredAddress> stored;  ///< likewise
 
     /// Kept by whoever tells the tracker, from entry to return.
     bool loses_stream = false;  ///< `stream` is about to be destroyed or captured
@@ -118,6 +119,7 @@ struct Call {
         body_count = 0;
         operation = {};
         accesses.clear();
+        stored.clear();
         loses_stream = false;
         pending.active = false;
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cupti/stored_addresses.hpp"
+
 namespace cuward::cupti {
 namespace {
 
@@ -62,6 +64,10 @@ MemoryType memory_type(const BlockLookup& blocks, const CopySide& side) {
     return side.declared == Declared::Device ? MemoryType::Device : MemoryType::Pageable;
 }
 
+bool is_host(MemoryType type) {
+    return type == MemoryType::Pinned || type == MemoryType::Pageable;
+}
+
 void add_access(const BlockLookup& blocks, const CopySide& side, Access access, Call& call) {
     const ByteRange& range = side.range;
     const bool to_the_end = !side.range_exact && range.width == 0;
@@ -109,8 +115,13 @@ void add_copy(const BlockLookup& blocks, CallForm form, const CopySide& source,
     add_batch_copy(blocks, source, destination, call);
     const std::uint64_t bytes =
         bytes_in(source.declared == Declared::Array ? destination.range : source.range);
-    const HostEdges edges =
-        copy_edges(form, memory_type(blocks, source), memory_type(blocks, destination), bytes);
+    const MemoryType from = memory_type(blocks, source);
+    const MemoryType to = memory_type(blocks, destination);
+    if (is_host(from) && !is_host(to) && source.range.is_linear() &&
+        destination.range.is_linear() && blocks.may_be_tracked(destination.range.lo)) {
+        add_stored_addresses(blocks, source.range.lo, destination.range.lo, bytes, call);
+    }
+    const HostEdges edges = copy_edges(form, from, to, bytes);
     call.operation.earlier_work_to_host = edges.earlier_work;
     call.operation.completion_to_host = edges.completion;
 }

@@ -9,16 +9,8 @@ namespace {
 constexpr std::size_t kFirstCapacity = 1024;
 constexpr std::uint32_t kPointerSize = 8;
 
-bool operator==(const PointerWord& a, const PointerWord& b) {
-    return a.parameter == b.parameter && a.offset == b.offset &&
-           a.buffer_offset == b.buffer_offset && a.access == b.access &&
-           a.direction_known == b.direction_known;
-}
-
 bool same(const KernelInfo& a, const KernelInfo& b) {
-    return a.id == b.id && a.layout_known == b.layout_known &&
-           std::equal(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
-                      [](const PointerWord& x, const PointerWord& y) { return x == y; });
+    return a.id == b.id && a.layout_known == b.layout_known && a.words == b.words;
 }
 
 /// Every aligned word of every parameter.
@@ -33,7 +25,9 @@ std::vector<PointerWord> pointer_words(const KernelParameters& kernel) {
                              .offset = at - start,
                              .buffer_offset = at,
                              .access = parameter.access,
-                             .direction_known = parameter.direction_known});
+                             .direction_known = parameter.direction_known,
+                             .pointee = parameter.pointee,
+                             .pointee_known = parameter.pointee_known});
         }
     }
     return words;

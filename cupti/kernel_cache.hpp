@@ -26,6 +26,9 @@ struct PointerWord {
     std::uint32_t buffer_offset = 0;  ///< bytes from the start of the parameter buffer
     Access access = Access::ReadWrite;
     bool direction_known = false;
+    Access pointee = Access::ReadWrite;  ///< of memory that pointers stored there lead to
+    bool pointee_known = false;
+    bool operator==(const PointerWord&) const = default;
 };
 
 struct KernelInfo {

@@ -28,15 +28,17 @@ ParameterBuffer buffer_of(void** extra) {
 }
 
 /// A pointer says where an access starts, not how far it goes.
-void add_pointer(const BlockLookup& blocks, const void* place, Access access, bool direction_known,
+void add_pointer(const BlockLookup& blocks, const void* place, const PointerWord& word,
                  Call& call) {
     Address address = 0;
     std::memcpy(&address, place, sizeof address);
     if (blocks.may_be_tracked(address)) {
         call.accesses.push_back({.range = {.lo = address},
-                                 .access = access,
-                                 .direction_known = direction_known,
-                                 .range_exact = false});
+                                 .access = word.access,
+                                 .direction_known = word.direction_known,
+                                 .range_exact = false,
+                                 .pointee = word.pointee,
+                                 .pointee_known = word.pointee_known});
     }
 }
 
@@ -45,7 +47,7 @@ void scan_parameters(const BlockLookup& blocks, const KernelInfo& kernel, void**
     for (const PointerWord& word : kernel.words) {
         const auto* parameter = static_cast<const std::byte*>(params[word.parameter]);
         if (parameter != nullptr) {
-            add_pointer(blocks, parameter + word.offset, word.access, word.direction_known, call);
+            add_pointer(blocks, parameter + word.offset, word, call);
         }
     }
 }
@@ -54,14 +56,13 @@ void scan_buffer(const BlockLookup& blocks, const KernelInfo& kernel, const Para
                  Call& call) {
     if (!kernel.layout_known) {
         for (std::size_t at = 0; at + sizeof(Address) <= buffer.size; at += sizeof(Address)) {
-            add_pointer(blocks, buffer.data + at, Access::ReadWrite, false, call);
+            add_pointer(blocks, buffer.data + at, PointerWord{}, call);
         }
         return;
     }
     for (const PointerWord& word : kernel.words) {
         if (word.buffer_offset + sizeof(Address) <= buffer.size) {
-            add_pointer(blocks, buffer.data + word.buffer_offset, word.access, word.direction_known,
-                        call);
+            add_pointer(blocks, buffer.data + word.buffer_offset, word, call);
         }
     }
 }

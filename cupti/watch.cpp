@@ -93,6 +93,7 @@ void Watch::begin_operation(Call& call) {
     operation.api = call.api;
     operation.stream = call.stream;
     operation.accesses = call.accesses;
+    operation.stored = call.stored;
     if (operation.kind == OperationKind::Graph) {
         graphs_.launched(call);
     }

@@ -3,10 +3,12 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "core/blocks/access_history.hpp"
+#include "core/blocks/pointer_table.hpp"
 #include "core/blocks/recent_uses.hpp"
 #include "core/operation.hpp"
 
@@ -19,6 +21,7 @@ struct TrackedBlock {
     ContextId context = 0;
     BlockId resource_block;
     AccessHistory history;
+    std::unique_ptr<PointerTable> pointers{};  ///< null while it is not known to hold any
     RecentUses recent{};  ///< empty unless the tracker was told to remember them
     BlockKind kind = BlockKind::Device;
     bool free_waits_for_device = true;  ///< where a free of this kind of memory usually does

@@ -12,7 +12,8 @@ struct SameHazards {
     bool operator()(const MemoryAccess& a, const MemoryAccess& b) const {
         return a.range == b.range && a.access == b.access &&
                a.direction_known == b.direction_known && a.range_exact == b.range_exact &&
-               a.is_conditional == b.is_conditional;
+               a.is_conditional == b.is_conditional && a.pointee == b.pointee &&
+               a.pointee_known == b.pointee_known;
     }
 };
 

@@ -10,12 +10,18 @@ namespace {
 
 constexpr std::uint32_t kPointerSize = 8;
 
+Access access_through(PointerKind pointer) {
+    return pointer == PointerKind::PointerToConst ? Access::Read : Access::ReadWrite;
+}
+
 void note_direction(ParameterType type, KernelParameter& parameter) {
-    if (type == ParameterType::Value || parameter.layout.size != kPointerSize) {
+    if (type.kind == PointerKind::Value || parameter.layout.size != kPointerSize) {
         return;
     }
     parameter.direction_known = true;
-    parameter.access = type == ParameterType::PointerToConst ? Access::Read : Access::ReadWrite;
+    parameter.access = access_through(type.kind);
+    parameter.pointee_known = type.pointee != PointerKind::Value;
+    parameter.pointee = access_through(type.pointee);
 }
 
 }  // namespace

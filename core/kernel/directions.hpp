@@ -23,6 +23,9 @@ struct KernelParameter {
     /// is not known.
     Access access = Access::ReadWrite;
     bool direction_known = false;
+    /// The same of the memory that pointers stored there lead to.
+    Access pointee = Access::ReadWrite;
+    bool pointee_known = false;
     bool operator==(const KernelParameter&) const = default;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 /// What is remembered of a type, or of a template argument.
 struct Type {
-    ParameterType kind = ParameterType::Value;
+    PointerKind kind = PointerKind::Value;
+    PointerKind pointee = PointerKind::Value;
     bool is_const = false;
     bool is_function = false;
     bool is_reference = false;
@@ -38,7 +39,8 @@ Type pointer_to(Type type) {
             return Type{};
         }
         Type pointer;
-        pointer.kind = pointee.is_const ? ParameterType::PointerToConst : ParameterType::Pointer;
+        pointer.kind = pointee.is_const ? PointerKind::PointerToConst : PointerKind::Pointer;
+        pointer.pointee = pointee.kind;
         return pointer;
     });
 }
@@ -127,7 +129,7 @@ class Reader {
         std::vector<ParameterType> kinds;
         kinds.reserve(parameters.size());
         for (const Type& parameter : parameters) {
-            kinds.push_back(parameter.kind);
+            kinds.push_back({parameter.kind, parameter.pointee});
         }
         if (!is_function_) {
             return std::nullopt;

@@ -8,10 +8,16 @@
 
 namespace cuward {
 
-enum class ParameterType : std::uint8_t {
+enum class PointerKind : std::uint8_t {
     Value,           ///< anything that is no pointer or reference to an object
     Pointer,         ///< pointer or reference to something that may be written through it
     PointerToConst,  ///< pointer or reference to const
+};
+
+struct ParameterType {
+    PointerKind kind = PointerKind::Value;
+    PointerKind pointee = PointerKind::Value;  ///< what a pointer to pointers leads to
+    bool operator==(const ParameterType&) const = default;
 };
 
 /// The types of the parameters of a function named after the Itanium C++ ABI, in order; nothing for

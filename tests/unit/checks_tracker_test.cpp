@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -87,6 +88,39 @@ class TrackerTest : public ::testing::Test {
              .thread = 1,
              .accesses = {&touched, 1}},
             succeeded);
+    }
+    /// A copy from the host that puts addresses at the start of a block.
+    void upload_table(Address block, const std::vector<Address>& addresses) {
+        std::vector<StoredAddress> stored;
+        for (const Address address : addresses) {
+            stored.push_back({.place = block + stored.size() * 8,
+                              .value = address,
+                              .begins_a_table = stored.empty()});
+        }
+        const MemoryAccess touched{ByteRange::linear(block, addresses.size() * 8), Access::Write};
+        run({.kind = OperationKind::Copy,
+             .api = "cuMemcpyHtoD",
+             .stream = kFirst,
+             .thread = 1,
+             .accesses = {&touched, 1},
+             .stored = stored,
+             .completion_to_host = Edge::Documented});
+    }
+    /// A kernel that reads a table and uses what its pointers lead to.
+    void launch_through(StreamRef stream, Address table, Access pointee,
+                        bool pointee_known = true) {
+        const MemoryAccess touched{.range = ByteRange::linear(table, 0),
+                                   .access = Access::Read,
+                                   .range_exact = false,
+                                   .pointee = pointee,
+                                   .pointee_known = pointee_known};
+        run({.kind = OperationKind::Kernel,
+             .api = "cuLaunchKernel",
+             .stream = stream,
+             .kernel = log.kernel("_Z1kPKPf"),
+             .stack = StackId{stack_of(stream, pointee)},
+             .thread = 1,
+             .accesses = {&touched, 1}});
     }
     void order(StreamRef earlier, StreamRef later) {
         EventRecord record;
@@ -294,6 +328,91 @@ TEST_F(TrackerTest, WhatOthersQueueWhileACopyIsAwaitedIsNotCovered) {
     tracker.end(awaited, true);
     copy(kFirst, Access::Write);
     EXPECT_EQ(found(), (Names{"race proven WAW", "race proven WAR"}));
+}
+
+constexpr Address kTable = kBlock + 0x10000;
+constexpr Address kOtherTable = kBlock + 0x20000;
+
+TEST_F(TrackerTest, AKernelMayTouchWhatItsTablePointsTo) {
+    allocate();
+    allocate(kTable);
+    upload_table(kTable, {kBlock});
+    launch(kFirst, Access::Write);
+    launch_through(kSecond, kTable, Access::Read);
+    EXPECT_EQ(found(), (Names{"race likely RAW"}));
+}
+
+TEST_F(TrackerTest, ReadersThroughOneTableDoNotRace) {
+    allocate();
+    allocate(kTable);
+    upload_table(kTable, {kBlock});
+    launch_through(kFirst, kTable, Access::Read);
+    launch_through(kSecond, kTable, Access::Read);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, HowAKernelUsesWhatATableLeadsToMayBeUnknown) {
+    allocate();
+    allocate(kTable);
+    upload_table(kTable, {kBlock});
+    launch(kFirst, Access::Write);
+    launch_through(kSecond, kTable, Access::ReadWrite, false);
+    EXPECT_EQ(found(), (Names{"race possible WAW"}));
+}
+
+TEST_F(TrackerTest, ATableWrittenAnewPointsElsewhere) {
+    allocate();
+    allocate(kTable);
+    upload_table(kTable, {kBlock});
+    upload_table(kTable, {0});
+    launch(kFirst, Access::Write);
+    launch_through(kSecond, kTable, Access::ReadWrite);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, ACopyWithinTheDeviceTakesPointersAlong) {
+    allocate();
+    allocate(kTable);
+    allocate(kOtherTable);
+    upload_table(kTable, {0, kBlock});
+    const std::array<MemoryAccess, 2> touched{
+        MemoryAccess{ByteRange::linear(kTable + 8, 8), Access::Read},
+        MemoryAccess{ByteRange::linear(kOtherTable, 8), Access::Write}};
+    run({.kind = OperationKind::Copy,
+         .api = "cuMemcpyDtoD",
+         .stream = kFirst,
+         .thread = 1,
+         .accesses = touched,
+         .completion_to_host = Edge::Documented});
+    launch(kFirst, Access::Write);
+    launch_through(kSecond, kOtherTable, Access::ReadWrite);
+    EXPECT_EQ(found(), (Names{"race possible WAW"}));
+}
+
+TEST_F(TrackerTest, TheEndOfEitherBlockEndsWhatPointsToIt) {
+    allocate();
+    allocate(kTable);
+    upload_table(kTable, {kBlock});
+    free();
+    launch_through(kFirst, kTable, Access::ReadWrite);
+    allocate();
+    launch(kSecond, Access::Write);
+    launch_through(kFirst, kTable, Access::ReadWrite);
+    free(kTable);
+    allocate(kTable);
+    launch_through(kFirst, kTable, Access::ReadWrite);
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync likely"}));  // of the table
+}
+
+TEST_F(TrackerTest, StructuresThatPointToEachOtherAreFollowedOnce) {
+    allocate();
+    allocate(kTable);
+    allocate(kOtherTable);
+    upload_table(kTable, {kOtherTable});
+    upload_table(kOtherTable, {kTable, kBlock});
+    launch(kFirst, Access::Write);
+    launch_through(kSecond, kTable, Access::Read);
+    EXPECT_EQ(found(), (Names{"race possible WAW"}));
 }
 
 TEST_F(TrackerTest, UseAfterFreeByCopyAndKernel) {

@@ -1,6 +1,10 @@
 // Copies and memsets: the exact bytes of both sides, and what the host learns.
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <vector>
 
+#include "cupti/stored_addresses.hpp"
 #include "cupti_fixture.hpp"
 
 namespace cuward::cupti {
@@ -41,6 +45,56 @@ TEST_F(Copies, HostToDevicePinned) {
                 ElementsAre(exact(ByteRange::linear(kPinnedBlock + 8, 16), Access::Read),
                             exact(ByteRange::linear(kBlock, 16), Access::Write)));
     expect_edges(Edge::Documented, Edge::Documented);
+}
+
+TEST_F(Copies, AddressesInHostMemoryAreStored) {
+    const std::array<Address, 4> table{kOther, 0, kPinnedBlock + 8, 0x7};
+    cuMemcpyHtoD_v2_params p{};
+    p.dstDevice = kBlock;
+    p.srcHost = table.data();
+    p.ByteCount = sizeof table;
+    const Call& c = decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, p);
+    ASSERT_EQ(c.stored.size(), 2U);
+    EXPECT_EQ(c.stored[0].place, kBlock);
+    EXPECT_EQ(c.stored[0].value, kOther);
+    EXPECT_TRUE(c.stored[0].begins_a_table);
+    EXPECT_EQ(c.stored[1].place, kBlock + 16);
+    EXPECT_EQ(c.stored[1].value, kPinnedBlock + 8);
+    EXPECT_FALSE(c.stored[1].begins_a_table);
+}
+
+TEST_F(Copies, OnlyWordsThatAreAlignedOnTheDeviceAreAddresses) {
+    std::array<std::byte, 16> table{};
+    std::memcpy(table.data() + 4, &kOther, sizeof kOther);
+    cuMemcpyHtoD_v2_params p{};
+    p.dstDevice = kBlock + 4;
+    p.srcHost = table.data();
+    p.ByteCount = sizeof table;
+    const Call& c = decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, p);
+    ASSERT_EQ(c.stored.size(), 1U);
+    EXPECT_EQ(c.stored[0].place, kBlock + 8);
+    p.dstDevice = kBlock;
+    EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, p).stored, IsEmpty());
+}
+
+TEST_F(Copies, TheStartOfACopyTellsWhetherItIsATable) {
+    std::vector<Address> words(20000, kOther);
+    cuMemcpyHtoD_v2_params p{};
+    p.dstDevice = kBlock;
+    p.srcHost = words.data();
+    p.ByteCount = words.size() * sizeof(Address);
+    EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, p).stored.size(),
+              kMostBytesLookedAt / sizeof(Address));
+    std::fill_n(words.begin(), kDecidingWords, 1);
+    EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, p).stored, IsEmpty());
+}
+
+TEST_F(Copies, HostMemoryThatIsNotThereStoresNothing) {
+    cuMemcpyHtoD_v2_params p{};
+    p.dstDevice = kBlock;
+    p.srcHost = address(0x4);
+    p.ByteCount = 4096;
+    EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, p).stored, IsEmpty());
 }
 
 TEST_F(Copies, DeviceToHostAsync) {

@@ -28,6 +28,23 @@ TEST(Directions, ConstPointersAreReadOthersReadAndWritten) {
     EXPECT_FALSE(kernel.parameters[2].direction_known);
 }
 
+TEST(Directions, OfPointersToPointersTheMemoryBehindThemToo) {
+    // gather(float const* const*, float* const*, float**, S*)
+    const auto kernel = parameter_directions("_Z6gatherPKPKfPKPfPS3_P1S", layout_of({8, 8, 8, 8}));
+    ASSERT_EQ(kernel.parameters.size(), 4U);
+    EXPECT_EQ(kernel.parameters[0].access, Access::Read);
+    EXPECT_EQ(kernel.parameters[0].pointee, Access::Read);
+    EXPECT_TRUE(kernel.parameters[0].pointee_known);
+    EXPECT_EQ(kernel.parameters[1].access, Access::Read);
+    EXPECT_EQ(kernel.parameters[1].pointee, Access::ReadWrite);
+    EXPECT_TRUE(kernel.parameters[1].pointee_known);
+    EXPECT_EQ(kernel.parameters[2].access, Access::ReadWrite);
+    EXPECT_EQ(kernel.parameters[2].pointee, Access::ReadWrite);
+    EXPECT_TRUE(kernel.parameters[2].pointee_known);
+    EXPECT_TRUE(kernel.parameters[3].direction_known);
+    EXPECT_FALSE(kernel.parameters[3].pointee_known);
+}
+
 TEST(Directions, StructsAreUnknown) {
     const auto kernel = parameter_directions("_Z1f1SIfEPf", layout_of({16, 8}));
     EXPECT_FALSE(kernel.parameters[0].direction_known);
