@@ -17,7 +17,15 @@ namespace cuward {
 /// Strength of an order: documented by the manual, or seen in practice only.
 enum class Edge : std::uint8_t { None, Implicit, Documented };
 
-enum class OperationKind : std::uint8_t { Kernel, Copy, Memset, HostFunction, Graph };
+enum class OperationKind : std::uint8_t {
+    Kernel,
+    Copy,
+    Memset,
+    HostFunction,
+    Graph,
+    Allocation,  ///< as a graph's node
+    Free         ///< as a graph's node
+};
 
 /// One range of memory an operation touches, whether or not a tracked block is there.
 struct MemoryAccess {

@@ -194,6 +194,11 @@ bool Tracker::may_be_tracked(Address address) const {
     return state_->hull.contains(address);
 }
 
+bool Tracker::is_live(Address ptr) const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->blocks.find_start(ptr, false) != nullptr;
+}
+
 std::optional<ContextId> Tracker::pool_context(Address address) const {
     if (!may_be_tracked(address)) {
         return std::nullopt;
@@ -213,8 +218,10 @@ bool Tracker::find_kind(Address address, BlockKind& kind) const {
     const TrackedBlock* block = state_->blocks.find(address);
     if (block != nullptr) {
         kind = block->kind;
+        return true;
     }
-    return block != nullptr;
+    kind = BlockKind::Async;
+    return state_->find_graph_memory(address) != nullptr;
 }
 
 void Tracker::begin(const Operation& operation, PendingOperation& pending) {
@@ -343,6 +350,8 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     if (block == nullptr) {
         if (blocks.find_freed(access.range.lo) != nullptr) {
             check_alive(describe(operation, access, pending.slot, pending.epoch, place));
+        } else if (find_graph_memory(access.range.lo) != nullptr) {
+            check_graph_memory(describe(operation, access, pending.slot, pending.epoch, place));
         }
         return;
     }
@@ -350,7 +359,7 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     if (use.range_exact) {
         check_bounds(*block, use);
     }
-    use.range = clipped(use.range, *block);
+    use.range = clipped(use.range, block->end());
     check_allocated(*block, use, pending);
     if (remembers_uses) {
         block->recent.add(use);

@@ -45,6 +45,8 @@ class Tracker {
     /// Whether an address may lie in a tracked or recently freed block: two loads, no lock, no
     /// false "no".
     bool may_be_tracked(Address address) const;
+    /// Whether a live block starts at an address.
+    bool is_live(Address ptr) const;
     /// The context of the live block around an address, if the block is from a pool of the tool's.
     std::optional<ContextId> pool_context(Address address) const;
     /// The kind of the live block around an address; BlockKind::Host and Registered are pinned host
@@ -133,6 +135,16 @@ class Tracker {
     void allocated(const Allocation& allocation);
     PendingFree begin_free(const FreeRequest& request);
     void end_free(PendingFree& pending, bool succeeded);
+    // Memory of graphs (tracker_graphs.cpp). Its nodes' sites are where they were captured or
+    // added.
+
+    /// A node allocates memory whenever its graph runs, always at this address.
+    void graph_memory_given_out(Address ptr, std::uint64_t bytes, const CallSite& node);
+    /// The graph that allocates it is no more; where it is allocated just now it is a block.
+    void graph_memory_taken_back(Address ptr);
+    /// A launch has allocated it and freed it again.
+    void graph_memory_freed(Address ptr, const CallSite& node);
+
     /// Memory that is not tracked now has these addresses: they are no longer those of freed
     /// blocks.
     void addresses_given_out(Address ptr, std::uint64_t bytes);

@@ -1,6 +1,9 @@
-// Nodes of one graph that disturb each other. The order of a graph does not depend on where and how
-// often it is launched, so they are found when it is instantiated.
+// Nodes of one graph that disturb each other, and memory that nodes allocate and free. The order of
+// a graph does not depend on where and how often it is launched, so that much is found when it is
+// instantiated.
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <tuple>
 
 #include "core/graphs/graph_order.hpp"
@@ -16,11 +19,14 @@ struct NodeUse {
     const GraphWork* work = nullptr;
     bool is_changed = false;
     bool has_waited = false;  ///< for something that may order it with any other node
+
+    bool is_before(const GraphStep& step) const {
+        return step.comes_after(access.slot, static_cast<std::uint32_t>(access.epoch));
+    }
 };
 
-/// The nodes that the next ones may disturb.
-class BlockUses {
-  public:
+/// The nodes that the next ones may disturb, and what allocates and frees the block, if nodes do.
+struct NodesOfBlock {
     /// Enough for the chunks that a graph works on at once; past it the oldest is forgotten, so
     /// that thousands of unordered nodes do not cost the square of their number.
     static constexpr std::size_t kMost = 256;
@@ -28,8 +34,7 @@ class BlockUses {
     template <typename Visit>
     void add(const NodeUse& next, const GraphStep& step, Visit&& unordered) {
         const auto is_done = [&](NodeUse& earlier) {
-            const auto position = static_cast<std::uint32_t>(earlier.access.epoch);
-            if (step.comes_after(earlier.access.slot, position)) {
+            if (earlier.is_before(step)) {
                 return AccessHistory::stands_for(next.access, earlier.access);
             }
             if (conflict(earlier.access, next.access)) {
@@ -37,17 +42,25 @@ class BlockUses {
             }
             return false;
         };
-        uses_.erase(std::remove_if(uses_.begin(), uses_.end(), is_done), uses_.end());
-        if (uses_.size() == kMost) {
-            uses_[turn_++ % kMost] = next;
+        uses.erase(std::remove_if(uses.begin(), uses.end(), is_done), uses.end());
+        if (uses.size() == kMost) {
+            uses[turn++ % kMost] = next;
         } else {
-            uses_.push_back(next);
+            uses.push_back(next);
         }
     }
 
-  private:
-    std::vector<NodeUse> uses_;
-    std::size_t turn_ = 0;
+    std::vector<NodeUse> uses;
+    std::size_t turn = 0;
+    std::optional<NodeUse> allocated;
+    std::optional<NodeUse> freed;
+};
+
+/// A block, or memory of a graph that may not be allocated just now.
+struct Region {
+    std::uint64_t serial = 0;  ///< 0: no block
+    Address ptr = 0;
+    std::uint64_t bytes = 0;
 };
 
 }  // namespace
@@ -66,9 +79,15 @@ class Tracker::GraphComparison {
         if (step.work.waits_for_unknown) {
             waits_.push_back({step.chain, step.position});
         }
+        const NodeMemory& memory = step.work.memory;
+        if (memory.ptr != 0 && memory.bytes != 0) {
+            add_allocation(step, memory.ptr);
+        } else if (memory.ptr != 0) {
+            add_free(step, memory.ptr);
+        }
         for (const MemoryAccess& access : step.work.accesses) {
-            if (TrackedBlock* const block = state_.blocks.find(access.range.lo)) {
-                add(step, access, *block);
+            if (const auto region = region_of(access.range.lo)) {
+                add(step, access, *region);
             }
         }
     }
@@ -80,30 +99,72 @@ class Tracker::GraphComparison {
     }
 
   private:
-    using Places = std::tuple<Hazard, PlaceId, PlaceId>;
+    using Key = std::tuple<FindingKind, Hazard, PlaceId, PlaceId>;
 
-    void add(const GraphStep& step, const MemoryAccess& access, const TrackedBlock& block) {
-        const Operation& node = step.work.operation;
-        NodeUse next{.access = {.range = clipped(access.range, block),
-                                .epoch = step.position,
-                                .slot = step.chain,
-                                .place = kNoPlace,
-                                .thread = graph_.thread,
-                                .grid = node.grid,
-                                .threads = node.threads,
-                                .access = access.access,
-                                .direction_known = access.direction_known,
-                                .range_exact = access.range_exact,
-                                .is_conditional = access.is_conditional},
-                     .work = &step.work,
-                     .is_changed = is_changed(step.node),
-                     .has_waited = has_waited(step)};
-        uses_[block.serial].add(next, step, [&](NodeUse& earlier) {
-            const bool is_known = !next.has_waited && !earlier.has_waited;
-            if (is_known && (next.is_changed || earlier.is_changed)) {
-                found(block, earlier, next);
+    std::optional<Region> region_of(Address address) const {
+        if (const auto* const memory = state_.find_graph_memory(address)) {
+            return Region{.serial = 0, .ptr = memory->first, .bytes = memory->second.bytes};
+        }
+        const TrackedBlock* const block = state_.blocks.find(address);
+        return block != nullptr ? std::optional(Region{block->serial, block->ptr, block->bytes})
+                                : std::nullopt;
+    }
+
+    NodeUse node_at(const GraphStep& step) const {
+        NodeUse node{.access = {}, .work = &step.work};
+        node.access.epoch = step.position;
+        node.access.slot = step.chain;
+        node.access.place = kNoPlace;
+        node.access.thread = graph_.thread;
+        node.is_changed = is_changed(step.node);
+        node.has_waited = has_waited(step);
+        return node;
+    }
+
+    void add(const GraphStep& step, const MemoryAccess& access, const Region& region) {
+        NodeUse next = node_at(step);
+        next.access.range = clipped(access.range, region.ptr + region.bytes);
+        next.access.grid = step.work.operation.grid;
+        next.access.threads = step.work.operation.threads;
+        next.access.access = access.access;
+        next.access.direction_known = access.direction_known;
+        next.access.range_exact = access.range_exact;
+        next.access.is_conditional = access.is_conditional;
+        NodesOfBlock& nodes = nodes_[region.ptr];
+        if (nodes.allocated && !nodes.allocated->is_before(step)) {
+            found(FindingKind::UseBeforeAlloc, region, *nodes.allocated, next, next);
+        }
+        if (nodes.freed && nodes.freed->is_before(step)) {
+            found(FindingKind::UseAfterFree, region, *nodes.freed, next, next);
+        } else if (nodes.freed) {
+            found(FindingKind::FreedInFlight, region, next, *nodes.freed, next);
+        }
+        nodes.add(next, step, [&](NodeUse& earlier) { found_race(region, earlier, next); });
+    }
+
+    /// An address may serve a second time in one graph, when what had it before has been freed.
+    void add_allocation(const GraphStep& step, Address ptr) {
+        NodesOfBlock& nodes = nodes_[ptr];
+        NodeUse allocation = node_at(step);
+        if (nodes.freed) {
+            nodes = {};
+        }
+        for (NodeUse& use : nodes.uses) {
+            found(FindingKind::UseBeforeAlloc, *region_of(use.access.range.lo), allocation, use,
+                  use);
+        }
+        nodes.allocated = allocation;
+    }
+
+    void add_free(const GraphStep& step, Address ptr) {
+        NodesOfBlock& nodes = nodes_[ptr];
+        NodeUse freed = node_at(step);
+        for (NodeUse& use : nodes.uses) {
+            if (!use.is_before(step)) {
+                found(FindingKind::FreedInFlight, *region_of(use.access.range.lo), use, freed, use);
             }
-        });
+        }
+        nodes.freed = freed;
     }
 
     bool has_waited(const GraphStep& step) const {
@@ -116,23 +177,54 @@ class Tracker::GraphComparison {
         return changed_.empty() || std::binary_search(changed_.begin(), changed_.end(), node);
     }
 
-    void found(const TrackedBlock& block, NodeUse& earlier, NodeUse& later) {
-        name(earlier);
-        name(later);
-        const Hazard hazard = hazard_of(earlier.access.access, later.access.access);
-        const Verdict verdict = verdict_of(earlier.access, later.access);
-        Seen& seen = found_[{hazard, earlier.access.place, later.access.place}];
-        if (!seen.sides.empty() && seen.verdict >= verdict) {
+    bool counts(const NodeUse& a, const NodeUse& b) const {
+        return !a.has_waited && !b.has_waited && (a.is_changed || b.is_changed);
+    }
+
+    void found_race(const Region& region, NodeUse& earlier, NodeUse& later) {
+        if (!counts(earlier, later)) {
             return;
         }
-        seen = {.kind = FindingKind::Race,
-                .verdict = verdict,
-                .hazard = hazard,
-                .block = block.serial,
-                .block_start = block.ptr,
-                .block_bytes = block.bytes,
-                .ptr = later.access.range.lo,
-                .sides = {Side::of(earlier.access), Side::of(later.access)}};
+        name(earlier);
+        name(later);
+        keep({.kind = FindingKind::Race,
+              .verdict = verdict_of(earlier.access, later.access),
+              .hazard = hazard_of(earlier.access.access, later.access.access),
+              .block = region.serial,
+              .block_start = region.ptr,
+              .block_bytes = region.bytes,
+              .ptr = later.access.range.lo,
+              .sides = {Side::of(earlier.access), Side::of(later.access)}});
+    }
+
+    /// A use of a graph's own memory outside of its life; `use` is one of the two.
+    void found(FindingKind kind, const Region& region, NodeUse& earlier, NodeUse& later,
+               const NodeUse& use) {
+        if (!counts(earlier, later)) {
+            return;
+        }
+        name(earlier);
+        name(later);
+        const auto side = [&](const NodeUse& node) {
+            return &node == &use ? Side::of(node.access)
+                                 : Side{.place = node.access.place, .thread = graph_.thread};
+        };
+        keep({.kind = kind,
+              .verdict = certainty_of(use.access),
+              .block = region.serial,
+              .block_start = region.ptr,
+              .block_bytes = region.bytes,
+              .ptr = use.access.range.lo,
+              .sides = {side(earlier), side(later)}});
+    }
+
+    /// Each pair of places once, as surely as it is known.
+    void keep(Seen seen) {
+        const Key key{seen.kind, seen.hazard, seen.sides[0].place, seen.sides[1].place};
+        const auto [kept, is_new] = found_.try_emplace(key, seen);
+        if (!is_new && kept->second.verdict < seen.verdict) {
+            kept->second = std::move(seen);
+        }
     }
 
     void name(NodeUse& use) {
@@ -146,8 +238,8 @@ class Tracker::GraphComparison {
     const std::span<const std::uint32_t> changed_;
     /// Chain and position of the nodes that wait for something outside the graph's edges.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> waits_;
-    std::unordered_map<std::uint64_t, BlockUses> uses_;  ///< by the block's serial number
-    std::map<Places, Seen> found_;
+    std::unordered_map<Address, NodesOfBlock> nodes_;  ///< by the start of the block
+    std::map<Key, Seen> found_;
 };
 
 void Tracker::compare_nodes(const GraphBody& body, const CallSite& site,
@@ -156,6 +248,62 @@ void Tracker::compare_nodes(const GraphBody& body, const CallSite& site,
     GraphComparison comparison(*state_, site, changed);
     visit_in_order(body, [&](const GraphStep& step) { comparison.add(step); });
     comparison.report();
+}
+
+// Memory of graphs (Driver API manual, cuGraphAddMemAllocNode)
+
+void Tracker::graph_memory_given_out(Address ptr, std::uint64_t bytes, const CallSite& node) {
+    const std::lock_guard lock(state_->mutex);
+    state_->blocks.forget_freed(ptr, ptr + bytes);
+    state_->hull.add(ptr, ptr + bytes);
+    state_->graph_memory.insert_or_assign(
+        ptr, GraphMemory{
+                 .bytes = bytes,
+                 .allocated = {.place = state_->place_of("alloc", node), .thread = node.thread}});
+}
+
+void Tracker::graph_memory_taken_back(Address ptr) {
+    const std::lock_guard lock(state_->mutex);
+    state_->graph_memory.erase(ptr);
+}
+
+void Tracker::graph_memory_freed(Address ptr, const CallSite& node) {
+    const std::lock_guard lock(state_->mutex);
+    const auto memory = state_->graph_memory.find(ptr);
+    if (memory == state_->graph_memory.end() || state_->blocks.find_freed(ptr) != nullptr) {
+        return;
+    }
+    FreedBlock freed;
+    freed.ptr = ptr;
+    freed.bytes = memory->second.bytes;
+    freed.kind = BlockKind::Async;
+    freed.place = state_->place_of("free", node);
+    freed.thread = node.thread;
+    freed.allocated = memory->second.allocated.place;
+    state_->blocks.remember_freed(freed);
+}
+
+const std::pair<const Address, GraphMemory>* Tracker::State::find_graph_memory(
+    Address address) const {
+    const auto after = graph_memory.upper_bound(address);
+    if (after == graph_memory.begin()) {
+        return nullptr;
+    }
+    const auto& found = *std::prev(after);
+    return address < found.first + found.second.bytes ? &found : nullptr;
+}
+
+/// No launch has allocated it, or only for itself. Counts whether or not the call succeeds, as that
+/// after a free does.
+void Tracker::State::check_graph_memory(PastAccess use) {
+    const auto& [ptr, memory] = *find_graph_memory(use.range.lo);
+    use.range = clipped(use.range, ptr + memory.bytes);
+    findings.add({.kind = FindingKind::UseBeforeAlloc,
+                  .verdict = certainty_of(use),
+                  .block_start = ptr,
+                  .block_bytes = memory.bytes,
+                  .ptr = use.range.lo,
+                  .sides = {memory.allocated, Side::of(use)}});
 }
 
 }  // namespace cuward

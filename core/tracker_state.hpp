@@ -69,8 +69,8 @@ struct RetiredBlock {
 };
 
 /// What an access touches of its block: kernels' arguments say where it starts only.
-inline ByteRange clipped(ByteRange range, const TrackedBlock& block) {
-    const std::uint64_t to_end = block.end() - range.lo;
+inline ByteRange clipped(ByteRange range, Address end) {
+    const std::uint64_t to_end = end - range.lo;
     if (range.width == 0) {
         range.width = to_end;
     } else if (range.is_linear()) {
@@ -78,6 +78,12 @@ inline ByteRange clipped(ByteRange range, const TrackedBlock& block) {
     }
     return range;
 }
+
+/// Memory of a node of a graph, which lives from time to time.
+struct GraphMemory {
+    std::uint64_t bytes = 0;
+    Side allocated;  ///< the node
+};
 
 /// Adds work to what has to be waited for, of each stream the latest.
 inline void add_missing(std::vector<UsePoint>& missing, const UsePoint& earlier) {
@@ -151,6 +157,8 @@ struct Tracker::State {
     PlaceId place_of(const char* op, const CallSite& site) {
         return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
     }
+    const std::pair<const Address, GraphMemory>* find_graph_memory(Address address) const;
+    void check_graph_memory(PastAccess use);
     PlaceId place_of_node(const Operation& graph, const Operation& node);
 
     std::mutex mutex;
@@ -158,6 +166,7 @@ struct Tracker::State {
     Log& log;
     Order order;
     TrackedBlocks blocks;
+    std::map<Address, GraphMemory> graph_memory;
     std::unordered_map<std::uint64_t, RetiredBlock> retired;  ///< by the block's serial number
     Places places;
     Findings findings;

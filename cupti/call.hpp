@@ -43,7 +43,7 @@ enum class Effect : std::uint8_t {
     GraphInstantiated,   ///< `graph`, handle of the executable in `created`
     GraphUpdated,        ///< `exec` does now what `graph` does
     GraphExecDestroyed,  ///< `exec`
-    GraphOwnsMemory,     ///< of `bytes`, address in `created`
+    MemoryNodeCaptured,  ///< on `stream`, if that is captured: `memory`
 };
 
 /// One call between its entry and its return. Reused from call to call, so that the hot path
@@ -61,17 +61,20 @@ struct Call {
     ExecHandle exec{};  ///< also of a graph's launch
     bool enabled = true;
     bool is_external = false;  ///< EventRecorded, StreamWaitsEvent: becomes a node of its own
-    std::uint64_t bytes = 0;
     /// Of a node: the events it records or waits for are in `events`, in that order.
     bool waits_for_unknown = false;
-    bool owns_child = false;       ///< `child` was moved to it
-    const void* bodies = nullptr;  ///< where the driver stores the address of its graphs …
-    std::uint32_t body_count = 0;  ///< … and how many, if it is a conditional node
+    bool owns_child = false;  ///< `child` was moved to it
+    NodeMemory memory;
+    const void* allocated = nullptr;  ///< where the driver stores the address of `memory`
+    const void* bodies = nullptr;     ///< where the driver stores the address of its graphs …
+    std::uint32_t body_count = 0;     ///< … and how many, if it is a conditional node
     /// For Effect::Queue and the nodes of graphs; `accesses` is what `operation.accesses` will
     /// refer to, unless it is the launch of a graph.
     Operation operation;
     std::vector<MemoryAccess> accesses;
     std::vector<StoredAddress> stored;  ///< likewise
+
+    bool frees_first = false;  ///< GraphInstantiated: what the last launch has left allocated
 
     /// Kept by whoever tells the tracker, from entry to return.
     bool loses_stream = false;  ///< `stream` is about to be destroyed or captured
@@ -79,6 +82,8 @@ struct Call {
     EventRecord record;  ///< made or waited for
     std::shared_ptr<const GraphLaunch> launch;
     PendingOperation pending;
+    std::vector<PendingFree> frees;    ///< by the nodes of a graph that is launched …
+    std::vector<Address> allocations;  ///< … and blocks that others of its nodes allocate
 
     /// The handle that the driver has stored where the program asked for it.
     std::uint64_t created_handle() const {
@@ -113,8 +118,11 @@ struct Call {
         node = {};
         exec = {};
         is_external = false;
+        frees_first = false;
         waits_for_unknown = false;
         owns_child = false;
+        memory = {};
+        allocated = nullptr;
         bodies = nullptr;
         body_count = 0;
         operation = {};

@@ -87,6 +87,25 @@ bool describe_node(const Decoder&, const Params& params, Call& call) {
     return true;
 }
 
+/// The driver gives the memory an address for as long as the graph lives.
+template <typename Params>
+requires requires(const Params& params) {
+    params.bytesize;
+}
+bool describe_node(const Decoder&, const Params& params, Call& call) {
+    call.operation.kind = OperationKind::Allocation;
+    call.memory.bytes = params.bytesize;
+    call.memory.device = params.poolProps.location.id;
+    call.allocated = &params.dptr;
+    return true;
+}
+
+inline bool describe_free(CUdeviceptr address, Call& call) {
+    call.operation.kind = OperationKind::Free;
+    call.memory.ptr = address;
+    return true;
+}
+
 inline bool describe_semaphore_wait(Call& call) {
     call.waits_for_unknown = true;
     return true;
@@ -131,6 +150,10 @@ inline bool describe_node(const Decoder& decoder, const CUgraphNodeParams& param
             return describe_node(decoder, params.memOp, call);
         case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
             return describe_semaphore_wait(call);
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+            return describe_node(decoder, params.alloc, call);
+        case CU_GRAPH_NODE_TYPE_MEM_FREE:
+            return describe_free(params.free.dptr, call);
         case CU_GRAPH_NODE_TYPE_EMPTY:
         case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
             return true;
@@ -153,6 +176,8 @@ bool describe_node_of(const Decoder& decoder, const Params& params, Call& call) 
         return describe(params.copyParams);
     } else if constexpr (requires { params.memsetParams; }) {
         return describe(params.memsetParams);
+    } else if constexpr (requires { params.dptr; }) {
+        return describe_free(params.dptr, call);
     } else if constexpr (requires { params.nodeParams; }) {
         return describe(params.nodeParams);
     } else {
@@ -195,28 +220,6 @@ struct AddNode {
         call.created = params.phGraphNode;
         if (describe_node_of(decoder, params, call)) {
             call.effect = Effect::GraphNodeAdded;
-        } else if constexpr (requires { params.nodeParams->alloc; }) {
-            if (params.nodeParams != nullptr &&
-                params.nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-                own_memory(params.nodeParams->alloc, call);
-            }
-        }
-    }
-
-    /// The driver gives a node of this kind an address for as long as the graph lives.
-    template <typename AllocParams>
-    static void own_memory(const AllocParams& params, Call& call) {
-        call.effect = Effect::GraphOwnsMemory;
-        call.created = &params.dptr;
-        call.bytes = params.bytesize;
-    }
-};
-
-struct AddAllocNode {
-    template <typename Params>
-    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
-        if (params.nodeParams != nullptr) {
-            AddNode::own_memory(*params.nodeParams, call);
         }
     }
 };
@@ -279,6 +282,28 @@ struct DestroyNode {
     }
 };
 
+// --- memory, where a capture makes nodes of calls ------------------------------------------------
+
+struct AllocateAsync {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        use_stream(params.hStream, call);
+        call.effect = Effect::MemoryNodeCaptured;
+        call.operation.kind = OperationKind::Allocation;
+        call.memory.bytes = params.bytesize;
+        call.allocated = params.dptr;
+    }
+};
+
+struct FreeAsync {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        use_stream(params.hStream, call);
+        call.effect = Effect::MemoryNodeCaptured;
+        describe_free(params.dptr, call);
+    }
+};
+
 // --- executable graphs ---------------------------------------------------------------------------
 
 struct GraphInstantiate {
@@ -287,6 +312,13 @@ struct GraphInstantiate {
         call.effect = Effect::GraphInstantiated;
         call.graph = GraphHandle{value_of(params.hGraph)};
         call.created = params.phGraphExec;
+        unsigned long long flags = 0;
+        if constexpr (requires { params.instantiateParams; }) {
+            flags = params.instantiateParams != nullptr ? params.instantiateParams->flags : 0;
+        } else if constexpr (requires { params.flags; }) {
+            flags = params.flags;
+        }
+        call.frees_first = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
     }
 };
 

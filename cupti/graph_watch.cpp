@@ -1,9 +1,27 @@
 #include "cupti/graph_watch.hpp"
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 namespace cuward::cupti {
+namespace {
+
+/// Where a node was captured or added.
+CallSite site_of(const GraphWork& node) {
+    return {
+        .api = node.operation.api, .stack = node.operation.stack, .thread = node.operation.thread};
+}
+
+FreeRequest request_to_free(const StreamRef& stream, Address ptr, const CallSite& site) {
+    return {.kind = FreeKind::Async,
+            .ptr = ptr,
+            .context = stream.context,
+            .stream = stream,
+            .site = site};
+}
+
+}  // namespace
 
 void GraphWatch::launched(Call& call) {
     // Launches of one executable graph come after each other (Driver API manual, cuGraphLaunch).
@@ -12,9 +30,14 @@ void GraphWatch::launched(Call& call) {
     if (!prepared.changed.empty()) {
         compare_nodes(call, call.exec, prepared.changed);
     }
-    call.launch = std::move(prepared.touched);
-    if (!call.launch->orders.empty() && session_.tracker().capture(call.stream) == 0) {
+    call.launch = prepared.touched;
+    call.allocations.clear();
+    const bool has_effects = !call.launch->orders.empty() || !call.launch->allocations.empty();
+    if (has_effects && session_.tracker().capture(call.stream) == 0) {
         wait_for_others(call);
+        for (const SharedGraphWork& node : call.launch->allocations) {
+            allocate(call, *node, prepared.frees_first);
+        }
     }
     call.operation.accesses = call.launch->accesses;
     call.operation.nodes = call.launch->nodes.data();
@@ -34,7 +57,7 @@ void GraphWatch::wait_for_others(Call& call) {
     }
 }
 
-void GraphWatch::launch_queued(Call& call) {
+void GraphWatch::record_events(Call& call) {
     Tracker& tracker = session_.tracker();
     for (const SharedGraphWork& node : call.launch->orders) {
         if (node->recorded != 0) {
@@ -44,8 +67,71 @@ void GraphWatch::launch_queued(Call& call) {
     }
 }
 
+/// Memory that a node allocates and no node of the graph frees is stream-ordered memory of the
+/// stream of the launch (Driver API manual, cuGraphAddMemAllocNode). While an earlier launch's is
+/// still there the driver refuses the launch, unless that is to be freed first.
+void GraphWatch::allocate(Call& call, const GraphWork& node, bool frees_first) {
+    Tracker& tracker = session_.tracker();
+    const Address ptr = node.memory.ptr;
+    if (tracker.is_live(ptr)) {
+        if (!frees_first) {
+            return;
+        }
+        free(call.stream, ptr, session_.site(call.api));
+    }
+    Allocation allocation;
+    allocation.kind = BlockKind::Async;
+    allocation.ptr = ptr;
+    allocation.bytes = node.memory.bytes;
+    allocation.context = call.stream.context;
+    allocation.device = node.memory.device;
+    allocation.stream = call.stream;
+    allocation.free_waits_for_device = false;
+    allocation.site = site_of(node);
+    tracker.allocated(allocation);
+    call.allocations.push_back(ptr);
+}
+
+void GraphWatch::free(const StreamRef& stream, Address ptr, const CallSite& site) {
+    PendingFree pending = session_.begin_free(request_to_free(stream, ptr, site));
+    session_.tracker().end_free(pending, true);
+}
+
+void GraphWatch::launch_begun(Call& call) {
+    call.frees.clear();
+    for (const SharedGraphWork& node : call.launch->frees) {
+        PendingFree pending =
+            session_.begin_free(request_to_free(call.stream, node->memory.ptr, site_of(*node)));
+        if (pending.block != 0) {
+            call.frees.push_back(std::move(pending));
+        }
+    }
+}
+
+void GraphWatch::launch_returned(Call& call, bool succeeded) {
+    Tracker& tracker = session_.tracker();
+    for (PendingFree& pending : call.frees) {
+        tracker.end_free(pending, succeeded);
+    }
+    if (!succeeded) {
+        for (const Address ptr : call.allocations) {
+            free(call.stream, ptr, session_.site(call.api));
+        }
+        return;
+    }
+    record_events(call);
+    for (const SharedGraphWork& node : call.launch->inner_frees) {
+        tracker.graph_memory_freed(node->memory.ptr, site_of(*node));
+    }
+}
+
 void GraphWatch::destroyed(const Call& call) {
     if (call.effect == Effect::GraphDestroyed) {
+        for (const GraphNode& node : graphs_.nodes(call.graph)) {
+            if (node.work->memory.bytes != 0) {
+                session_.tracker().graph_memory_taken_back(node.work->memory.ptr);
+            }
+        }
         graphs_.destroyed(call.graph);
     } else if (call.effect == Effect::GraphNodeDestroyed) {
         graphs_.node_destroyed(call.node);
@@ -56,7 +142,7 @@ void GraphWatch::destroyed(const Call& call) {
 }
 
 /// What the call's operation does as a node. A graph in a graph does what its nodes do.
-SharedGraphWork GraphWatch::work_of(const Call& call) {
+SharedGraphWork GraphWatch::work_of(Call& call) {
     auto work = std::make_shared<GraphWork>();
     work->operation = call.operation;
     work->operation.api = call.api;
@@ -77,13 +163,24 @@ SharedGraphWork GraphWatch::work_of(const Call& call) {
     } else {
         work->accesses = call.accesses;
     }
-    if (call.effect != Effect::Queue && !work->accesses.empty()) {
-        work->operation.stack = session_.site(call.api).stack;
+    if (call.allocated != nullptr) {
+        std::memcpy(&call.memory.ptr, call.allocated, sizeof call.memory.ptr);
+    }
+    work->memory = call.memory;
+    const bool has_place = !work->accesses.empty() || work->memory.ptr != 0;
+    if (call.effect != Effect::Queue && has_place) {
+        const CallSite site = session_.site(call.api);
+        work->operation.stack = site.stack;
+        work->operation.thread = site.thread;
+    }
+    if (work->memory.bytes != 0) {
+        session_.tracker().graph_memory_given_out(work->memory.ptr, work->memory.bytes,
+                                                  site_of(*work));
     }
     return work;
 }
 
-void GraphWatch::captured(std::uint32_t capture, const Call& call) {
+void GraphWatch::captured(std::uint32_t capture, Call& call) {
     graphs_.captured(capture, captured_node(call), work_of(call));
 }
 
@@ -114,7 +211,7 @@ void GraphWatch::capture_ended(const Call& call, std::uint32_t capture, bool suc
     }
 }
 
-void GraphWatch::succeeded(const Call& call) {
+void GraphWatch::succeeded(Call& call) {
     switch (call.effect) {
         case Effect::GraphCreated:
             graphs_.created(GraphHandle{call.created_handle()}, {});
@@ -139,9 +236,6 @@ void GraphWatch::succeeded(const Call& call) {
             break;
         case Effect::GraphUpdated:
             updated(call);
-            break;
-        case Effect::GraphOwnsMemory:
-            session_.tracker().addresses_given_out(call.created_handle(), call.bytes);
             break;
         default:
             break;
@@ -185,7 +279,7 @@ std::optional<std::vector<NodeEdge>> GraphWatch::ask_for_edges(GraphHandle graph
 
 void GraphWatch::instantiated(const Call& call) {
     const ExecHandle exec{call.created_handle()};
-    graphs_.instantiated(call.graph, exec, edges_of(call.graph));
+    graphs_.instantiated(call.graph, exec, edges_of(call.graph), call.frees_first);
     compare_nodes(call, exec, {});
 }
 
@@ -217,7 +311,7 @@ void GraphWatch::cloned(const Call& call) {
     graphs_.created(GraphHandle{call.created_handle()}, std::move(nodes));
 }
 
-void GraphWatch::node_changed(const Call& call) {
+void GraphWatch::node_changed(Call& call) {
     if (call.exec != ExecHandle{}) {
         graphs_.node_changed(call.exec, call.node, work_of(call));
     } else {

@@ -104,6 +104,9 @@ void Watch::begin_operation(Call& call) {
         operation.thread = site.thread;
     }
     session_.begin(operation, call.pending);
+    if (operation.kind == OperationKind::Graph && call.pending.active) {
+        graphs_.launch_begun(call);
+    }
 }
 
 void Watch::before_capture(Call& call) {
@@ -144,18 +147,19 @@ void Watch::leave(Call& call, int result) {
 }
 
 void Watch::operation_queued(Call& call, bool succeeded) {
-    const bool runs = call.pending.active && succeeded;
+    const bool is_launch = call.pending.active && call.exec != ExecHandle{};
     session_.end(call.pending, succeeded);
-    if (runs && call.exec != ExecHandle{}) {
-        graphs_.launch_queued(call);
+    if (is_launch) {
+        graphs_.launch_returned(call, succeeded);
     } else if (call.pending.capture != 0 && succeeded) {
         graphs_.captured(call.pending.capture, call);
     }
 }
 
-/// An event that a capture makes a node of: nothing is recorded or waited for now.
-bool Watch::is_captured_event(const Call& call) {
-    const std::uint32_t capture = call.is_external ? tracker_.capture(call.stream) : 0;
+/// An event or memory that a capture makes a node of: nothing happens now.
+bool Watch::becomes_node(Call& call) {
+    const bool may_be = call.is_external || call.effect == Effect::MemoryNodeCaptured;
+    const std::uint32_t capture = may_be ? tracker_.capture(call.stream) : 0;
     if (capture != 0) {
         graphs_.captured(capture, call);
     }
@@ -163,7 +167,7 @@ bool Watch::is_captured_event(const Call& call) {
 }
 
 void Watch::succeeded(Call& call) {
-    if (is_captured_event(call)) {
+    if (becomes_node(call)) {
         return;
     }
     switch (call.effect) {

@@ -37,7 +37,7 @@ class Watch {
     void before_capture(Call& call);
     void meet_stream(const Call& call);
     void operation_queued(Call& call, bool succeeded);
-    bool is_captured_event(const Call& call);
+    bool becomes_node(Call& call);
     void succeeded(Call& call);
     void stream_created(const Call& call);
 

@@ -34,6 +34,10 @@ const char* name_of(OperationKind kind) {
             return "memset";
         case OperationKind::HostFunction:
             return "host-function";
+        case OperationKind::Allocation:
+            return "alloc";
+        case OperationKind::Free:
+            return "free";
         case OperationKind::Graph:
             break;
     }

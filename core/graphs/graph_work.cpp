@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
@@ -26,8 +28,64 @@ struct Hash {
     }
 };
 
+/// The memory nodes of a graph, and what becomes of their memory in one launch.
+class MemoryNodes {
+  public:
+    void add(const GraphBody& body) {
+        for (const SharedGraphWork& node : body.nodes) {
+            if (node->memory.ptr != 0) {
+                add(node);
+            }
+            add(node->child);
+        }
+    }
+
+    /// Whether an access is to memory that lives within a launch only.
+    bool is_inner(const MemoryAccess& access) const {
+        const auto after = lives_.upper_bound(access.range.lo);
+        if (after == lives_.begin()) {
+            return false;
+        }
+        const auto& [ptr, life] = *std::prev(after);
+        return life.allocated != nullptr && life.count <= 0 &&
+               access.range.lo < ptr + life.allocated->memory.bytes;
+    }
+
+    void take(GraphLaunch& launch) const {
+        for (const auto& [ptr, life] : lives_) {
+            if (life.count > 0) {
+                launch.allocations.push_back(life.allocated);
+            } else if (life.count < 0) {
+                launch.frees.push_back(life.freed);
+            } else {
+                launch.inner_frees.push_back(life.freed);
+            }
+        }
+    }
+
+  private:
+    struct Life {
+        SharedGraphWork allocated;
+        SharedGraphWork freed;
+        int count = 0;  ///< allocations less frees: an address may serve again in one graph
+    };
+
+    void add(const SharedGraphWork& node) {
+        Life& life = lives_[node->memory.ptr];
+        (node->memory.bytes != 0 ? life.allocated : life.freed) = node;
+        life.count += node->memory.bytes != 0 ? 1 : -1;
+    }
+
+    std::map<Address, Life> lives_;
+};
+
 class Merger {
   public:
+    explicit Merger(const GraphBody& body) {
+        memory_.add(body);
+        memory_.take(launch_);
+    }
+
     void add(const GraphBody& body) {
         for (const SharedGraphWork& node : body.nodes) {
             add(*node);
@@ -40,7 +98,7 @@ class Merger {
     void add(const GraphWork& work) {
         bool is_named = false;
         for (MemoryAccess access : work.accesses) {
-            if (!seen_.insert(access).second) {
+            if (memory_.is_inner(access) || !seen_.insert(access).second) {
                 continue;
             }
             if (!is_named) {
@@ -91,6 +149,7 @@ class Merger {
         return a.kind == b.kind && a.api == b.api && a.kernel == b.kernel && a.stack == b.stack;
     }
 
+    MemoryNodes memory_;
     GraphLaunch launch_;
     std::unordered_set<MemoryAccess, Hash, SameHazards> seen_;
 };
@@ -98,7 +157,7 @@ class Merger {
 }  // namespace
 
 GraphLaunch merge(const GraphBody& body) {
-    Merger merger;
+    Merger merger(body);
     merger.add(body);
     return merger.take();
 }

@@ -32,6 +32,13 @@ struct GraphBody {
     std::vector<GraphEdge> edges;
 };
 
+/// Memory that a node allocates or frees. It has one address for as long as the graph exists.
+struct NodeMemory {
+    Address ptr = 0;          ///< 0: none
+    std::uint64_t bytes = 0;  ///< 0: it is freed
+    int device = -1;          ///< of an allocation, if known
+};
+
 /// What one node does when it runs.
 struct GraphWork {
     Operation operation;  ///< as captured or added: without stream and accesses
@@ -41,17 +48,22 @@ struct GraphWork {
     /// node, of which it runs any or none, or a child graph that was moved there.
     std::vector<GraphHandle> owned;
     bool is_conditional = false;
+    NodeMemory memory;
     std::uint64_t recorded = 0;      ///< event that it records; 0: none
     std::uint64_t awaited = 0;       ///< event that it waits for; 0: none
     bool waits_for_unknown = false;  ///< for a value in memory or a semaphore
     bool concerns_order() const { return recorded != 0 || awaited != 0 || waits_for_unknown; }
 };
 
-/// What one launch of an executable graph touches.
+/// What one launch of an executable graph touches. Memory that it allocates and frees again is its
+/// own business.
 struct GraphLaunch {
     std::vector<MemoryAccess> accesses;  ///< `node` counts into `nodes`, from 1
     std::vector<Operation> nodes;
     std::vector<SharedGraphWork> orders;  ///< nodes that wait for others than nodes, or let them
+    std::vector<SharedGraphWork> allocations;  ///< nodes whose memory the graph does not free
+    std::vector<SharedGraphWork> frees;        ///< nodes that free memory of another graph
+    std::vector<SharedGraphWork> inner_frees;  ///< nodes that free the graph's own memory
 };
 
 /// The accesses of all nodes, those of the same range, direction and certainty once: they make

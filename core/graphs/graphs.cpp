@@ -250,13 +250,15 @@ GraphBody Graphs::Exec::body() const {
     return body_of(nodes, edges);
 }
 
-void Graphs::instantiated(GraphHandle graph, ExecHandle exec, const GraphEdges& edges) {
+void Graphs::instantiated(GraphHandle graph, ExecHandle exec, const GraphEdges& edges,
+                          bool frees_first) {
     const std::lock_guard lock(mutex_);
     Copy now = copy(graph, edges);
     Exec made{.nodes = std::move(now.nodes),
               .edges = std::move(now.edges),
               .index = {},
-              .launch = nullptr};
+              .launch = nullptr,
+              .frees_first = frees_first};
     made.launch = std::make_shared<const GraphLaunch>(merge(made.body()));
     execs_.insert_or_assign(exec, std::move(made));
 }
@@ -312,10 +314,11 @@ PreparedLaunch Graphs::launch(ExecHandle exec) {
     const std::lock_guard lock(mutex_);
     const auto known = execs_.find(exec);
     if (known == execs_.end()) {
-        return {.touched = nothing, .changed = {}};
+        return {.touched = nothing, .changed = {}, .frees_first = false};
     }
     Exec& launched = known->second;
     PreparedLaunch prepared;
+    prepared.frees_first = launched.frees_first;
     if (launched.launch == nullptr) {
         launched.launch = std::make_shared<const GraphLaunch>(merge(launched.body()));
         for (std::uint32_t i = 0; i < launched.nodes.size(); ++i) {

@@ -31,6 +31,7 @@ struct PreparedLaunch {
     std::shared_ptr<const GraphLaunch> touched;  ///< never null
     /// Indices of the nodes whose work has been changed since the last launch or instantiation.
     std::vector<std::uint32_t> changed;
+    bool frees_first = false;  ///< what the last launch has allocated and nobody has freed
 };
 
 /// Thread-safe; calls nobody. A graph, node or executable graph that it was never told of has no
@@ -61,7 +62,9 @@ class Graphs {
 
     // Executable graphs. Their nodes are named by those of the graph they were made from
     // (Driver API manual, "Graph Management").
-    void instantiated(GraphHandle graph, ExecHandle exec, const GraphEdges& edges);
+    /// `frees_first`: with CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH.
+    void instantiated(GraphHandle graph, ExecHandle exec, const GraphEdges& edges,
+                      bool frees_first = false);
     /// cuGraphExecUpdate: the work of `graph`, whose nodes must be those of the original in number
     /// and order.
     void updated(ExecHandle exec, GraphHandle graph, const GraphEdges& edges);
@@ -87,6 +90,7 @@ class Graphs {
         std::vector<GraphEdge> edges;
         std::unordered_map<NodeHandle, std::size_t> index;  ///< made when first needed
         std::shared_ptr<const GraphLaunch> launch;          ///< null: to be made again
+        bool frees_first = false;
 
         GraphNode* find(NodeHandle node);
         GraphBody body() const;

@@ -142,6 +142,9 @@ std::string spoken_node(const AccessPlace& access) {
     if (node.op == "kernel") {
         return spoken_kernel_op(access.kernel);
     }
+    if (how_built(node) != Built::Captured && node.op == "alloc") {
+        return "an allocation";
+    }
     return how_built(node) == Built::Captured ? spoken_api(node.api, node.stack) : "a " + node.op;
 }
 
@@ -390,6 +393,26 @@ Words describe_write_after_free(const Finding& finding) {
                         spoken_op(freed), at_place(freed.stack))};
 }
 
+// Memory that nodes allocate and free, used by nodes of the same graph.
+Words memory_in_graph(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
+    const std::string earlier = spoken_node_with_place(first);
+    const std::string later = spoken_node_with_place(second);
+    const std::string where = fmt::format(
+        "In one graph ({}{}), ", spoken_api(first.api, first.stack), at_place(first.stack));
+    if (finding.kind == Kind::UseBeforeAlloc) {
+        return {where + fmt::format("{} uses memory that {} allocates, and does not depend on it.",
+                                    later, earlier),
+                fmt::format("Make {} depend on {}.", later, earlier)};
+    }
+    if (finding.kind == Kind::UseAfterFree) {
+        return {where + fmt::format("{} uses memory that {} has freed before.", later, earlier),
+                fmt::format("Make {} depend on {}, not the other way round.", earlier, later)};
+    }
+    return {where + fmt::format("{} uses memory that {} frees, and neither depends on the other.",
+                                earlier, later),
+            fmt::format("Make {} depend on {}.", later, earlier)};
+}
+
 Words describe_use_after_free(const Finding& finding) {
     if (finding.found_by == "poison" && !finding.accesses.empty()) {
         return describe_write_after_free(finding);
@@ -400,6 +423,9 @@ Words describe_use_after_free(const Finding& finding) {
     }
     const AccessPlace& freed = finding.accesses[0];
     const AccessPlace& use = finding.accesses[1];
+    if (in_one_graph(freed, use)) {
+        return memory_in_graph(finding, freed, use);
+    }
     if (ended_by_context(freed.api)) {
         return {fmt::format("{}{} uses {} on {}, but {}{} has destroyed the context it lived in.",
                             spoken_op(use), at_place(use.stack), the_block(finding),
@@ -455,6 +481,17 @@ Words describe_use_before_alloc(const Finding& finding) {
     }
     const AccessPlace& alloc = finding.accesses[0];
     const AccessPlace& use = finding.accesses[1];
+    if (in_one_graph(alloc, use)) {
+        return memory_in_graph(finding, alloc, use);
+    }
+    if (!alloc.stream) {
+        return {
+            fmt::format("{}{} uses memory on {} that a graph allocates when it runs ({}{}), and "
+                        "no launch has left allocated.",
+                        spoken_op(use), at_place(use.stack), spoken_stream(use.stream),
+                        spoken_op(alloc), at_place(alloc.stack)),
+            "Use it by nodes of that graph, or after a launch of it and before it is freed."};
+    }
     return {
         fmt::format(
             "{}{} uses {} on {}, but {}{} allocates it on {}, and nothing makes the use wait for "
@@ -473,7 +510,10 @@ Words describe_freed_in_flight(const Finding& finding) {
     }
     const AccessPlace& use = finding.accesses[0];
     const AccessPlace& freed = finding.accesses[1];
-    const bool ordered = freed.api.find("Async") != std::string::npos;
+    if (in_one_graph(use, freed)) {
+        return memory_in_graph(finding, use, freed);
+    }
+    const bool ordered = freed.stream || freed.api.find("Async") != std::string::npos;
     std::string message =
         fmt::format("{}{} uses {} on {} and may still be running when {}{} frees it",
                     spoken_op(use), at_place(use.stack), the_block(finding),

@@ -428,6 +428,7 @@ TEST_F(GraphWatchTest, MemoryOfTheGraphAtAFreedBlocksAddressIsNot) {
     params.nodeParams = &memory;
     call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddMemAllocNode, params);
     add_memset(0x501);
+    edges = {{0x500, 0x501}};
     instantiate();
     launch(first);
     EXPECT_EQ(lifetime_errors(), 0U);
@@ -655,6 +656,135 @@ TEST_F(GraphWatchTest, ANodeThatWaitsForAValueMayComeAfterAnyOther) {
     call(CUPTI_DRIVER_TRACE_CBID_cuGraphBatchMemOpNodeSetParams, change);
     instantiate();
     EXPECT_EQ(races(), 1U);
+}
+
+class GraphMemoryTest : public GraphWatchTest {
+  protected:
+    static constexpr Address kMemory = 0x700000200000;
+
+    /// A graph whose first node allocates memory.
+    GraphMemoryTest() {
+        CUgraphNode made = handle<CUgraphNode>(0x500);
+        CUDA_MEM_ALLOC_NODE_PARAMS memory{};
+        memory.bytesize = kBytes;
+        memory.dptr = kMemory;
+        cuGraphAddMemAllocNode_params params{};
+        params.phGraphNode = &made;
+        params.hGraph = graph;
+        params.nodeParams = &memory;
+        call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddMemAllocNode, params);
+    }
+    void add_free() {
+        CUgraphNode made = handle<CUgraphNode>(0x502);
+        cuGraphAddMemFreeNode_params params{};
+        params.phGraphNode = &made;
+        params.hGraph = graph;
+        params.dptr = kMemory;
+        call(CUPTI_DRIVER_TRACE_CBID_cuGraphAddMemFreeNode, params);
+    }
+    std::uint64_t live_blocks() { return session.tracker().totals().live_blocks; }
+};
+
+TEST_F(GraphMemoryTest, MemoryThatALaunchLeavesIsABlockOfItsStream) {
+    instantiate();
+    write(first, kMemory);
+    EXPECT_EQ(lifetime_errors(), 1U) << "before any launch";
+    launch(first);
+    EXPECT_EQ(live_blocks(), 3U);
+    write(first, kMemory);
+    EXPECT_EQ(lifetime_errors(), 1U);
+    write(second, kMemory);
+    EXPECT_EQ(lifetime_errors(), 2U) << "the stream does not wait for the launch";
+}
+
+TEST_F(GraphMemoryTest, ALaunchThatTheDriverRefusesAllocatesNothing) {
+    instantiate();
+    launch(first, CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(live_blocks(), 2U);
+    launch(first);
+    launch(first, CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(live_blocks(), 3U) << "that of the launch before is still there";
+}
+
+TEST_F(GraphMemoryTest, ALaunchFreesFirstIfAskedTo) {
+    CUgraphExec made = exec;
+    cuGraphInstantiateWithFlags_params params{};
+    params.phGraphExec = &made;
+    params.hGraph = graph;
+    params.flags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    call(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, params);
+    launch(first);
+    launch(first);
+    EXPECT_EQ(live_blocks(), 3U);
+    EXPECT_EQ(lifetime_errors(), 0U);
+    write(second, kMemory);
+    launch(first);
+    EXPECT_EQ(lifetime_errors(), 2U) << "used before the allocation, and freed in flight";
+}
+
+TEST_F(GraphMemoryTest, MemoryThatTheGraphFreesIsItsOwn) {
+    add_memset(0x501, kMemory);
+    add_free();
+    edges = {{0x500, 0x501}, {0x501, 0x502}};
+    instantiate();
+    launch(first);
+    launch(second);
+    EXPECT_EQ(live_blocks(), 2U);
+    EXPECT_EQ(lifetime_errors(), 0U);
+    write(first, kMemory);
+    EXPECT_EQ(lifetime_errors(), 1U);
+}
+
+TEST_F(GraphMemoryTest, ItsUsesComeBetweenItsNodes) {
+    add_memset(0x501, kMemory);
+    add_free();
+    edges = {{0x500, 0x502}};
+    instantiate();
+    EXPECT_EQ(lifetime_errors(), 2U) << "before the allocation, in flight of the free";
+    edges = {{0x500, 0x502}, {0x502, 0x501}};
+    instantiate();
+    EXPECT_EQ(lifetime_errors(), 3U) << "after the free";
+}
+
+TEST_F(GraphMemoryTest, AnotherGraphMayFreeIt) {
+    instantiate();
+    launch(first);
+    graph = handle<CUgraph>(0x401);
+    exec = handle<CUgraphExec>(0x601);
+    add_free();
+    instantiate();
+    launch(first);
+    EXPECT_EQ(live_blocks(), 2U);
+    EXPECT_EQ(lifetime_errors(), 0U);
+    launch(first, CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(lifetime_errors(), 0U);
+}
+
+TEST_F(GraphMemoryTest, ACaptureMakesNodesOfStreamOrderedCalls) {
+    graph = handle<CUgraph>(0x401);
+    begin_capture(first);
+    CUdeviceptr memory = kMemory + 2 * kBytes;
+    cuMemAllocAsync_params allocate{};
+    allocate.dptr = &memory;
+    allocate.bytesize = kBytes;
+    allocate.hStream = first;
+    captured_node = handle<CUgraphNode>(0x510);
+    call(CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync, allocate);
+    captured_node = handle<CUgraphNode>(0x511);
+    write(first, memory);
+    cuMemFreeAsync_params freed{};
+    freed.dptr = memory;
+    freed.hStream = first;
+    captured_node = handle<CUgraphNode>(0x512);
+    call(CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync, freed);
+    end_capture(first);
+    edges = {{0x510, 0x511}, {0x511, 0x512}};
+    instantiate();
+    launch(first);
+    EXPECT_EQ(lifetime_errors(), 0U);
+    EXPECT_EQ(live_blocks(), 2U);
+    write(first, memory);
+    EXPECT_EQ(lifetime_errors(), 1U);
 }
 
 struct HasDriver {

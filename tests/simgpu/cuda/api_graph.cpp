@@ -64,7 +64,29 @@ CUresult host_task(CUhostFn function, void* userdata, HostTask& task) {
 
 CUresult child_task(CUgraph graph, ChildTask& task) {
     SIM_REQUIRE(graph != nullptr);
+    if (has_memory_nodes(*Graph::from(graph))) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     task.graph = Graph::from(graph)->clone();
+    return CUDA_SUCCESS;
+}
+
+CUresult alloc_task(size_t bytes, AllocTask& task) {
+    SIM_REQUIRE(bytes != 0);
+    Context* context = nullptr;
+    SIM_TRY(require_context(context));
+    return GraphMemory::create(*context, bytes, task.memory);
+}
+
+// What a node of a graph has allocated, freed once in one graph.
+CUresult free_task(CUgraph graph, uintptr_t address, FreeTask& task) {
+    const auto found = find_allocation(address);
+    SIM_REQUIRE(graph != nullptr && found && found->of_graph && found->base == address);
+    for (const auto& node : Graph::from(graph)->nodes) {
+        const auto* free = std::get_if<FreeTask>(&node->task);
+        SIM_REQUIRE(free == nullptr || free->address != address);
+    }
+    task.address = address;
     return CUDA_SUCCESS;
 }
 
@@ -130,6 +152,12 @@ CUresult any_task(const CUgraphNodeParams& params, Task& task) {
             task = std::move(batch);
             return CUDA_SUCCESS;
         }
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
+            AllocTask alloc;
+            SIM_TRY(alloc_task(params.alloc.bytesize, alloc));
+            task = std::move(alloc);
+            return CUDA_SUCCESS;
+        }
         case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
             ConditionalTask conditional;
             SIM_TRY(conditional_task(params.conditional, conditional));
@@ -144,7 +172,16 @@ CUresult any_task(const CUgraphNodeParams& params, Task& task) {
 CUresult add_any_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies,
                       size_t count, CUgraphNodeParams& params) {
     Task task;
-    SIM_TRY(any_task(params, task));
+    if (params.type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+        FreeTask free;
+        SIM_TRY(free_task(graph, params.free.dptr, free));
+        task = free;
+    } else {
+        SIM_TRY(any_task(params, task));
+    }
+    if (const auto* alloc = std::get_if<AllocTask>(&task)) {
+        params.alloc.dptr = alloc->memory->address();
+    }
     const auto* conditional = std::get_if<ConditionalTask>(&task);
     const auto handles = conditional != nullptr ? conditional->handles : nullptr;
     SIM_TRY(add_node(out, graph, dependencies, count, std::move(task)));
@@ -278,6 +315,9 @@ SIM_API(cuGraphDestroy, , 10000, CUgraph, hGraph) {
 
 SIM_API(cuGraphClone, , 10000, CUgraph*, phGraphClone, CUgraph, originalGraph) {
     SIM_REQUIRE(phGraphClone != nullptr && originalGraph != nullptr);
+    if (has_memory_nodes(*Graph::from(originalGraph))) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     auto* copy = new_handle<Graph>();
     *copy = std::move(*Graph::from(originalGraph)->clone());
     for (const auto& node : copy->nodes) {
@@ -370,6 +410,23 @@ SIM_API(cuGraphAddNode, _v2, 12030, CUgraphNode*, phGraphNode, CUgraph, hGraph, 
     return add_any_node(phGraphNode, hGraph, dependencies, numDependencies, *nodeParams);
 }
 
+SIM_API(cuGraphAddMemAllocNode, , 11040, CUgraphNode*, phGraphNode, CUgraph, hGraph,
+        const CUgraphNode*, dependencies, size_t, numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS*,
+        nodeParams) {
+    SIM_REQUIRE(nodeParams != nullptr);
+    AllocTask task;
+    SIM_TRY(alloc_task(nodeParams->bytesize, task));
+    nodeParams->dptr = task.memory->address();
+    return add_node(phGraphNode, hGraph, dependencies, numDependencies, std::move(task));
+}
+
+SIM_API(cuGraphAddMemFreeNode, , 11040, CUgraphNode*, phGraphNode, CUgraph, hGraph,
+        const CUgraphNode*, dependencies, size_t, numDependencies, CUdeviceptr, dptr) {
+    FreeTask task;
+    SIM_TRY(free_task(hGraph, dptr, task));
+    return add_node(phGraphNode, hGraph, dependencies, numDependencies, task);
+}
+
 SIM_API(cuGraphAddBatchMemOpNode, , 11070, CUgraphNode*, phGraphNode, CUgraph, hGraph,
         const CUgraphNode*, dependencies, size_t, numDependencies,
         const CUDA_BATCH_MEM_OP_NODE_PARAMS*, nodeParams) {
@@ -393,6 +450,9 @@ SIM_API(cuGraphConditionalHandleCreate, , 12030, CUgraphConditionalHandle*, pHan
 SIM_API(cuGraphDestroyNode, , 10000, CUgraphNode, hNode) {
     SIM_REQUIRE(hNode != nullptr);
     Node* node = Node::from(hNode);
+    if (has_memory_nodes(*node->graph)) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     node->graph->remove(node);
     return CUDA_SUCCESS;
 }

@@ -22,6 +22,10 @@ CUresult free_device(CUdeviceptr address) {
         return CUDA_SUCCESS;
     }
     synchronize_device(allocation->device);
+    if (allocation->of_graph) {
+        free_graph_memory(address);
+        return CUDA_SUCCESS;
+    }
     return release(*allocation);
 }
 

@@ -24,10 +24,13 @@ CUresult allocate_ordered(CUdeviceptr* out, size_t bytes, Pool* pool, CUstream h
     SIM_REQUIRE(out != nullptr && bytes != 0);
     Stream* stream = nullptr;
     SIM_TRY(resolve_stream(handle, call.per_thread, stream));
-    if (stream->capture != nullptr) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
     Context& context = stream->context();
+    if (stream->capture != nullptr) {
+        AllocTask task;
+        SIM_TRY(GraphMemory::create(context, bytes, task.memory));
+        *out = task.memory->address();
+        return submit(*stream, std::move(task), 0);
+    }
     Pool& from = pool != nullptr ? *pool : current_pool(context.device());
     uintptr_t address = 0;
     SIM_TRY(pool_allocate(from, context, bytes, stream, address));
@@ -53,16 +56,22 @@ SIM_STREAM_API(cuMemFreeAsync, , 11020, _ptsz, CUdeviceptr, dptr, CUstream, hStr
     SIM_TRY(resolve_stream(hStream, call.per_thread, stream));
     const auto allocation = find_allocation(dptr);
     SIM_REQUIRE(allocation && allocation->base == dptr && !allocation->host() &&
-                !allocation->freed && allocation->kind == MemoryKind::Device);
+                allocation->kind == MemoryKind::Device);
     if (stream->capture != nullptr) {
-        return CUDA_ERROR_NOT_SUPPORTED;
+        SIM_REQUIRE(allocation->of_graph);
+        return submit(*stream, FreeTask{dptr}, 0);
     }
+    SIM_REQUIRE(!allocation->freed);
     const uint64_t delay_ns = delay_of("free") + call.api.delay_ns;
     if (allocation->pool != nullptr) {
         Point point;
         SIM_TRY(submit(*stream, EmptyTask{}, delay_ns, &point));
         pool_free(*allocation, point);
         return CUDA_SUCCESS;
+    }
+    if (allocation->of_graph) {
+        free_graph_memory(dptr);
+        return submit(*stream, EmptyTask{}, delay_ns);
     }
     // Ordinary memory may be freed this way too; it has no pool to go back to.
     SIM_TRY(check_legacy_capture(*stream));

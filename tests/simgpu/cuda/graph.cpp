@@ -121,7 +121,8 @@ CUgraphNodeType type_of(const Task& task) {
         CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_EVENT_RECORD,
         CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_GRAPH,
         CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
-        CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        CU_GRAPH_NODE_TYPE_CONDITIONAL,  CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+        CU_GRAPH_NODE_TYPE_MEM_FREE,
     };
     static_assert(std::size(types) == std::variant_size_v<Task>);
     return types[task.index()];
@@ -217,6 +218,35 @@ CUresult instantiate(Graph& graph, GraphExec*& exec) {
     return CUDA_SUCCESS;
 }
 
+bool has_memory_nodes(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+        return node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+               node->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+    });
+}
+
+namespace {
+
+// As cuMemFreeAsync would be called; memory that is allocated already makes the launch fail.
+CUresult run_memory_nodes(const ExecNodes& nodes, bool frees_first) {
+    for (const ExecNode& node : nodes) {
+        const auto* alloc = std::get_if<AllocTask>(&node.task);
+        if (alloc != nullptr && alloc->memory->is_allocated() && !frees_first) {
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    for (const ExecNode& node : nodes) {
+        if (const auto* alloc = std::get_if<AllocTask>(&node.task)) {
+            alloc->memory->set_allocated(true);
+        } else if (const auto* free = std::get_if<FreeTask>(&node.task)) {
+            free_graph_memory(free->address);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
 CUresult launch(GraphExec& exec, Stream& stream, uint64_t extra_ns) {
     if (stream.capture != nullptr) {
         // A captured launch is a child graph of what the executable was made of.
@@ -234,6 +264,11 @@ CUresult launch(GraphExec& exec, Stream& stream, uint64_t extra_ns) {
         return result;
     }
     const std::lock_guard lock(exec.mutex);
+    const bool frees_first = (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+    const CUresult memory = run_memory_nodes(*exec.nodes, frees_first);
+    if (memory != CUDA_SUCCESS) {
+        return memory;
+    }
     Operation operation;
     operation.duration_ns = delay_of("graph") + extra_ns;
     auto work = std::make_unique<GraphWork>();

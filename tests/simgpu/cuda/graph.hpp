@@ -39,6 +39,9 @@ struct Graph {
 };
 
 CUgraphNodeType type_of(const Task& task);
+// Such a graph cannot be cloned, nor lose nodes or edges (Driver API manual,
+// cuGraphAddMemAllocNode).
+bool has_memory_nodes(const Graph& graph);
 
 // Replaces the bodies of a conditional node by others made of them.
 void own_bodies(ConditionalTask& task,

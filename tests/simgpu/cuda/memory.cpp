@@ -218,6 +218,51 @@ void mark_freed(const Allocation& allocation) {
     memory().allocations[allocation.base].freed = true;
 }
 
+CUresult GraphMemory::create(Context& context, size_t bytes,
+                             std::shared_ptr<GraphMemory>& created) {
+    const std::lock_guard lock(memory().mutex);
+    uintptr_t address = 0;
+    const CUresult result = allocate_device(context, bytes, MemoryKind::Device, address);
+    if (result == CUDA_SUCCESS) {
+        memory().allocations[address].of_graph = true;
+        created.reset(new GraphMemory(address));
+        created->set_allocated(false);
+    }
+    return result;
+}
+
+// What is still allocated then is ordinary memory from now on.
+GraphMemory::~GraphMemory() {
+    const std::lock_guard lock(memory().mutex);
+    const auto found = find_allocation(address_);
+    if (!found || !found->of_graph) {
+        return;  // ended with its context
+    }
+    if (found->freed) {
+        release(*found);
+    } else {
+        memory().allocations[address_].of_graph = false;
+    }
+}
+
+bool GraphMemory::is_allocated() const {
+    const auto found = find_allocation(address_);
+    return found && !found->freed;
+}
+
+void GraphMemory::set_allocated(bool allocated) {
+    const std::lock_guard lock(memory().mutex);
+    if (find_allocation(address_)) {
+        memory().allocations[address_].freed = !allocated;
+    }
+}
+
+void free_graph_memory(uintptr_t address) {
+    if (const auto found = find_allocation(address)) {
+        mark_freed(*found);
+    }
+}
+
 void free_memory_of(Context& context) {
     const std::lock_guard lock(memory().mutex);
     std::vector<Allocation> mine;

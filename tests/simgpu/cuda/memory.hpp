@@ -28,7 +28,8 @@ struct Allocation {
     Context* context = nullptr;
     unsigned flags = 0;
     Pool* pool = nullptr;
-    bool freed = false;  // back in its pool, whose memory stays mapped
+    bool freed = false;  // back in its pool or its graph, whose memory stays mapped
+    bool of_graph = false;
     // Measured: memory of a pool outlives its context, and can still be freed, but is found no
     // more.
     bool outlived = false;
@@ -56,6 +57,26 @@ struct DeviceMemory {
     size_t total = 0;
 };
 DeviceMemory device_memory(int device);
+
+// Memory of a graph's node: it has its address as long as the graph or something made of it exists,
+// and is allocated from a launch to a free.
+class GraphMemory {
+  public:
+    static CUresult create(Context& context, size_t bytes, std::shared_ptr<GraphMemory>& created);
+    ~GraphMemory();
+    GraphMemory(const GraphMemory&) = delete;
+    GraphMemory& operator=(const GraphMemory&) = delete;
+
+    uintptr_t address() const { return address_; }
+    bool is_allocated() const;
+    void set_allocated(bool allocated);
+
+  private:
+    explicit GraphMemory(uintptr_t address) : address_(address) {}
+    uintptr_t address_;
+};
+// A launch, or a call on a stream, frees memory of a graph.
+void free_graph_memory(uintptr_t address);
 
 // Stream-ordered memory. A freed block is reused at once by the stream that freed it, and by others
 // when the free has been reached; so an address comes back as quickly as it does on a real device.

@@ -7,6 +7,7 @@
 
 #include "copy.hpp"
 #include "event.hpp"
+#include "memory.hpp"
 #include "module.hpp"
 
 // What a stream operation or a graph node does, as a value: an API call makes one, and either it is
@@ -91,10 +92,19 @@ struct ConditionalTask {
     std::shared_ptr<std::vector<CUgraph>> handles;  // the bodies, where the program looks for them
 };
 
+struct AllocTask {
+    std::shared_ptr<GraphMemory> memory;
+};
+
+struct FreeTask {
+    uintptr_t address = 0;
+};
+
 struct EmptyTask {};
 
 using Task = std::variant<EmptyTask, KernelTask, CopyTask, MemsetTask, HostTask, EventRecordTask,
-                          EventWaitTask, ChildTask, ValueTask, BatchTask, ConditionalTask>;
+                          EventWaitTask, ChildTask, ValueTask, BatchTask, ConditionalTask,
+                          AllocTask, FreeTask>;
 
 // Time that passes on the device before the effect.
 uint64_t duration_of(const Task& task);

@@ -273,4 +273,103 @@ TEST_F(Graphs, CircularGraphsAreRefused) {
     EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaErrorInvalidValue);
 }
 
+TEST_F(Graphs, MemoryOfAGraphIsThereFromALaunchToAFree) {
+    begin();
+    void* memory = nullptr;
+    ASSERT_CUDA(cudaMallocAsync(&memory, 4, stream));
+    ASSERT_CUDA(cudaMemsetAsync(memory, 0, 4, stream));
+    cudaGraph_t graph = nullptr;
+    ASSERT_CUDA(cudaStreamEndCapture(stream, &graph));
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue) << "not allocated yet";
+    ASSERT_CUDA(cudaGraphLaunch(exec, stream));
+    EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaErrorInvalidValue) << "allocated already";
+    ASSERT_CUDA(cudaFreeAsync(memory, stream));
+    ASSERT_CUDA(cudaGraphLaunch(exec, stream));
+    ASSERT_CUDA(cudaStreamSynchronize(stream));
+    ASSERT_CUDA(cudaGraphExecDestroy(exec));
+    ASSERT_CUDA(cudaGraphDestroy(graph));
+    ASSERT_CUDA(cudaFree(memory)) << "outlives its graph";
+}
+
+TEST_F(Graphs, AutoFreeOnLaunch) {
+    begin();
+    void* memory = nullptr;
+    ASSERT_CUDA(cudaMallocAsync(&memory, 4, stream));
+    cudaGraph_t graph = nullptr;
+    ASSERT_CUDA(cudaStreamEndCapture(stream, &graph));
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_CUDA(cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+    ASSERT_CUDA(cudaGraphLaunch(exec, stream));
+    ASSERT_CUDA(cudaGraphLaunch(exec, stream));
+    ASSERT_CUDA(cudaFreeAsync(memory, stream));
+}
+
+TEST_F(Graphs, MemoryThatAGraphFreesCanBeAllocatedAgain) {
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    CUDA_MEM_ALLOC_NODE_PARAMS params{};
+    params.bytesize = 4;
+    CUgraphNode alloc = nullptr;
+    CUgraphNode free = nullptr;
+    ASSERT_EQ(cuGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddMemFreeNode(&free, graph, &alloc, 1, params.dptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphAddMemFreeNode(&free, graph, &alloc, 1, params.dptr),
+              CUDA_ERROR_INVALID_VALUE);
+    run(graph, 2);
+    CUgraph clone = nullptr;
+    EXPECT_EQ(cuGraphClone(&clone, graph), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphDestroyNode(alloc), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_F(Graphs, ConditionalNodesRunTheBodyTheirConditionNames) {
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    CUgraphConditionalHandle condition = 0;
+    ASSERT_EQ(
+        cuGraphConditionalHandleCreate(&condition, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT),
+        CUDA_SUCCESS);
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional = {condition, CU_GRAPH_COND_TYPE_SWITCH, 2, nullptr, context};
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), CUDA_SUCCESS);
+    for (int body = 0; body < 2; ++body) {
+        CUDA_MEMSET_NODE_PARAMS memset{};
+        memset.dst = reinterpret_cast<CUdeviceptr>(body == 0 ? a : b);
+        memset.value = 7;
+        memset.elementSize = 4;
+        memset.width = 1;
+        memset.height = 1;
+        ASSERT_EQ(cuGraphAddMemsetNode(&node, params.conditional.phGraph_out[body], nullptr, 0,
+                                       &memset, context),
+                  CUDA_SUCCESS);
+    }
+    run(graph, 1);
+    EXPECT_EQ(value_of(a), 0);
+    EXPECT_EQ(value_of(b), 7);
+}
+
+TEST_F(Graphs, BatchNodesWriteTheirValues) {
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    CUstreamBatchMemOpParams operations[2]{};
+    for (int i = 0; i < 2; ++i) {
+        operations[i].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+        operations[i].writeValue.address = reinterpret_cast<CUdeviceptr>(i == 0 ? a : b);
+        operations[i].writeValue.value = static_cast<cuuint32_t>(i + 3);
+    }
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params{};
+    params.count = 2;
+    params.paramArray = operations;
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddBatchMemOpNode(&node, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    run(graph, 1);
+    EXPECT_EQ(value_of(a), 3);
+    EXPECT_EQ(value_of(b), 4);
+}
+
 }  // namespace
