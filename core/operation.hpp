@@ -120,6 +120,12 @@ enum class BlockKind : std::uint8_t {
     MipmappedArray
 };
 
+/// What a decoder may want to know of a live block.
+struct KnownBlock {
+    BlockKind kind = BlockKind::Device;
+    Address end = 0;  ///< address after its last byte
+};
+
 /// A successful allocation.
 struct Allocation {
     BlockKind kind = BlockKind::Device;

@@ -210,18 +210,18 @@ std::optional<ContextId> Tracker::pool_context(Address address) const {
     return is_pooled ? std::optional(block->context) : std::nullopt;
 }
 
-bool Tracker::find_kind(Address address, BlockKind& kind) const {
+std::optional<KnownBlock> Tracker::find_block(Address address) const {
     if (!may_be_tracked(address)) {
-        return false;
+        return std::nullopt;
     }
     const std::lock_guard lock(state_->mutex);
-    const TrackedBlock* block = state_->blocks.find(address);
-    if (block != nullptr) {
-        kind = block->kind;
-        return true;
+    if (const TrackedBlock* const block = state_->blocks.find(address)) {
+        return KnownBlock{block->kind, block->end()};
     }
-    kind = BlockKind::Async;
-    return state_->find_graph_memory(address) != nullptr;
+    if (const auto* const memory = state_->find_graph_memory(address)) {
+        return KnownBlock{BlockKind::Async, memory->first + memory->second.bytes};
+    }
+    return std::nullopt;
 }
 
 void Tracker::begin(const Operation& operation, PendingOperation& pending) {

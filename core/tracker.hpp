@@ -49,9 +49,8 @@ class Tracker {
     bool is_live(Address ptr) const;
     /// The context of the live block around an address, if the block is from a pool of the tool's.
     std::optional<ContextId> pool_context(Address address) const;
-    /// The kind of the live block around an address; BlockKind::Host and Registered are pinned host
-    /// memory.
-    bool find_kind(Address address, BlockKind& kind) const;
+    /// The live block around an address; BlockKind::Host and Registered are pinned host memory.
+    std::optional<KnownBlock> find_block(Address address) const;
 
     // Streams. A stream first met in another call than its creation counts as `blocking` as given
     // then.

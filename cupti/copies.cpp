@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "cupti/stored_addresses.hpp"
 
@@ -44,13 +45,18 @@ std::uint64_t bytes_in(const ByteRange& range) {
     return range.width * range.rows * range.slices;
 }
 
-MemoryType memory_type(const BlockLookup& blocks, const CopySide& side) {
+std::optional<KnownBlock> block_at(const BlockLookup& blocks, const CopySide& side) {
+    return side.declared != Declared::Array && blocks.may_be_tracked(side.range.lo)
+               ? blocks.find_block(side.range.lo)
+               : std::nullopt;
+}
+
+MemoryType memory_type(const CopySide& side, const std::optional<KnownBlock>& block) {
     if (side.declared == Declared::Array) {
         return MemoryType::Device;
     }
-    BlockKind kind{};
-    if (blocks.may_be_tracked(side.range.lo) && blocks.find_kind(side.range.lo, kind)) {
-        switch (kind) {
+    if (block) {
+        switch (block->kind) {
             case BlockKind::Host:
             case BlockKind::Registered:
                 return MemoryType::Pinned;
@@ -66,6 +72,11 @@ MemoryType memory_type(const BlockLookup& blocks, const CopySide& side) {
 
 bool is_host(MemoryType type) {
     return type == MemoryType::Pinned || type == MemoryType::Pageable;
+}
+
+/// Whether memory can be read for certain: registered memory may belong to a device.
+bool is_mapped(const std::optional<KnownBlock>& block, const CopySide& side) {
+    return block && block->kind == BlockKind::Host && side.range.hi() <= block->end;
 }
 
 void add_access(const BlockLookup& blocks, const CopySide& side, Access access, Call& call) {
@@ -115,11 +126,15 @@ void add_copy(const BlockLookup& blocks, CallForm form, const CopySide& source,
     add_batch_copy(blocks, source, destination, call);
     const std::uint64_t bytes =
         bytes_in(source.declared == Declared::Array ? destination.range : source.range);
-    const MemoryType from = memory_type(blocks, source);
-    const MemoryType to = memory_type(blocks, destination);
+    const std::optional<KnownBlock> block = block_at(blocks, source);
+    const MemoryType from = memory_type(source, block);
+    const MemoryType to = memory_type(destination, block_at(blocks, destination));
     if (is_host(from) && !is_host(to) && source.range.is_linear() &&
         destination.range.is_linear() && blocks.may_be_tracked(destination.range.lo)) {
-        add_stored_addresses(blocks, source.range.lo, destination.range.lo, bytes, call);
+        add_stored_addresses(
+            blocks,
+            {.start = source.range.lo, .bytes = bytes, .is_mapped = is_mapped(block, source)},
+            destination.range.lo, call);
     }
     const HostEdges edges = copy_edges(form, from, to, bytes);
     call.operation.earlier_work_to_host = edges.earlier_work;
@@ -169,7 +184,8 @@ void add_batch_copy(const BlockLookup& blocks, const CUDA_MEMCPY3D_BATCH_OP& cop
 void add_memset(const BlockLookup& blocks, CallForm form, ByteRange range, Call& call) {
     const CopySide destination{.declared = Declared::Device, .range = simplify(range)};
     add_access(blocks, destination, Access::Write, call);
-    const HostEdges edges = memset_edges(form, memory_type(blocks, destination));
+    const HostEdges edges =
+        memset_edges(form, memory_type(destination, block_at(blocks, destination)));
     call.operation.earlier_work_to_host = edges.earlier_work;
     call.operation.completion_to_host = edges.completion;
 }

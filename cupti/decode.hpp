@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/operation.hpp"
@@ -17,7 +18,7 @@ class BlockLookup {
   public:
     virtual ~BlockLookup() = default;
     virtual bool may_be_tracked(Address address) const = 0;
-    virtual bool find_kind(Address address, BlockKind& kind) const = 0;
+    virtual std::optional<KnownBlock> find_block(Address address) const = 0;
 };
 
 /// A driver call being entered: `function` is its CUPTI_DRIVER_TRACE_CBID_*, `params` points to its

@@ -15,9 +15,14 @@ constexpr std::uint64_t kDecidingWords = 64;
 /// … and so many bytes of it are looked at.
 constexpr std::uint64_t kMostBytesLookedAt = std::uint64_t{64} << 10;
 
-/// Adds what the host memory at `source` holds, to be copied to `destination`. The memory need not
-/// be readable: the driver has yet to refuse what is not.
-void add_stored_addresses(const BlockLookup& blocks, Address source, Address destination,
-                          std::uint64_t bytes, Call& call);
+struct HostSource {
+    Address start = 0;
+    std::uint64_t bytes = 0;
+    bool is_mapped = false;  ///< else it need not be there: the driver has yet to refuse the copy
+};
+
+/// Adds what the source holds, to be copied to `destination`.
+void add_stored_addresses(const BlockLookup& blocks, HostSource source, Address destination,
+                          Call& call);
 
 }  // namespace cuward::cupti

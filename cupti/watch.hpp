@@ -25,8 +25,8 @@ class Watch {
         bool may_be_tracked(Address address) const override {
             return tracker_.may_be_tracked(address);
         }
-        bool find_kind(Address address, BlockKind& kind) const override {
-            return tracker_.find_kind(address, kind);
+        std::optional<KnownBlock> find_block(Address address) const override {
+            return tracker_.find_block(address);
         }
 
       private:

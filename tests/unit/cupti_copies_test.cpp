@@ -63,6 +63,18 @@ TEST_F(Copies, AddressesInHostMemoryAreStored) {
     EXPECT_FALSE(c.stored[1].begins_a_table);
 }
 
+TEST_F(Copies, PinnedMemoryIsReadAsFarAsItsBlockGoes) {
+    std::memcpy(pinned.data() + kBlockBytes - 8, &kOther, sizeof kOther);
+    cuMemcpyHtoDAsync_v2_params p{};
+    p.dstDevice = kBlock;
+    p.srcHost = pinned.data() + kBlockBytes - 8;
+    p.ByteCount = 8;
+    EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, p).stored.size(), 1U);
+    std::memset(pinned.data() + kBlockBytes - 8, 0, sizeof kOther);
+    p.ByteCount = std::uint64_t{1} << 40;
+    EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, p).stored, IsEmpty());
+}
+
 TEST_F(Copies, OnlyWordsThatAreAlignedOnTheDeviceAreAddresses) {
     std::array<std::byte, 16> table{};
     std::memcpy(table.data() + 4, &kOther, sizeof kOther);

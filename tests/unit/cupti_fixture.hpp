@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <string>
@@ -22,24 +24,23 @@ class FakeBlocks : public BlockLookup {
     };
 
     bool may_be_tracked(Address address) const override { return at(address) != nullptr; }
-    bool find_kind(Address address, BlockKind& kind) const override {
-        const Block* block = at(address);
-        if (block != nullptr) {
-            kind = block->kind;
-        }
-        return block != nullptr;
+    std::optional<KnownBlock> find_block(Address address) const override {
+        const auto* const found = at(address);
+        return found != nullptr ? std::optional(KnownBlock{found->second.kind,
+                                                           found->first + found->second.bytes})
+                                : std::nullopt;
     }
 
     std::map<Address, Block> blocks;
 
   private:
-    const Block* at(Address address) const {
+    const std::pair<const Address, Block>* at(Address address) const {
         auto after = blocks.upper_bound(address);
         if (after == blocks.begin()) {
             return nullptr;
         }
         --after;
-        return address < after->first + after->second.bytes ? &after->second : nullptr;
+        return address < after->first + after->second.bytes ? &*after : nullptr;
     }
 };
 
@@ -112,7 +113,9 @@ class DecoderTest : public testing::Test {
     static constexpr Address kBlock = 0x10000;
     static constexpr std::uint64_t kBlockBytes = 0x10000;
     static constexpr Address kOther = 0x40000;
-    static constexpr Address kPinnedBlock = 0x80000;
+    /// Pinned memory is read when it is copied from.
+    alignas(4096) static inline std::array<std::byte, kBlockBytes> pinned{};
+    static inline const Address kPinnedBlock = reinterpret_cast<Address>(pinned.data());
     static constexpr Address kManagedBlock = 0xc0000;
     static constexpr ContextId kContext = 77;
 
