@@ -249,11 +249,22 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
                                                  .api = operation.api,
                                                  .kernel = operation.kernel,
                                                  .stack = operation.stack});
+    std::vector<PlaceId> places_of_nodes;
+    const auto place_of = [&](const MemoryAccess& access) {
+        if (access.node == 0) {
+            return place;
+        }
+        if (access.node > places_of_nodes.size()) {
+            places_of_nodes.resize(access.node, kNoPlace);
+        }
+        PlaceId& known = places_of_nodes[access.node - 1];
+        if (known == kNoPlace) {
+            known = state_->place_of_node(operation, operation.nodes[access.node - 1]);
+        }
+        return known;
+    };
     for (const MemoryAccess& access : operation.accesses) {
-        state_->touch_each(
-            operation, access, pending,
-            access.node == 0 ? place
-                             : state_->place_of_node(operation, operation.nodes[access.node - 1]));
+        state_->touch_each(operation, access, pending, place_of(access));
     }
     if (!operation.stored.empty() || state_->holds_pointers) {
         state_->move_pointers(operation);
@@ -368,11 +379,17 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
         use, clock_of(pending), order.host(), order.calls(),
         [&](const PastAccess& earlier) { report_unordered(*block, earlier, use, pending); });
 
-    pending.touched.push_back(block->ptr);
-    if (block->resource_block.device_ordinal < 0) {
-        return;
+    // A graph may touch few blocks thousands of times, one address after the other.
+    if (pending.touched.empty() || pending.touched.back() != block->ptr) {
+        pending.touched.push_back(block->ptr);
     }
-    pending.uses.push_back({.block = block->resource_block, .access = access.access});
+    const PendingOperation::Use use_of_block{.block = block->resource_block,
+                                             .access = access.access};
+    const bool is_same = !pending.uses.empty() && pending.uses.back().block == use_of_block.block &&
+                         pending.uses.back().access == use_of_block.access;
+    if (block->resource_block.device_ordinal >= 0 && !is_same) {
+        pending.uses.push_back(use_of_block);
+    }
 }
 
 void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {

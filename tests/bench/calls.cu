@@ -15,6 +15,13 @@ SIMGPU_TWIN(four_pointers,
 
 namespace {
 
+/// When the calls began; a benchmark that has something to prepare sets it anew.
+std::chrono::steady_clock::time_point begin;
+
+void begin_now() {
+    begin = std::chrono::steady_clock::now();
+}
+
 void launch_empty(long calls) {
     Stream stream;
     for (long i = 0; i < calls; ++i) nothing<<<1, 32, 0, stream>>>();
@@ -80,10 +87,13 @@ void copy_small(long calls) {
 
 constexpr int kNodes = 10'000;
 
-cudaGraphExec_t build_graph(cudaStream_t stream, float* const (&blocks)[4]) {
+/// Node after node; each has the four addresses `apart` further on than the one before.
+cudaGraphExec_t build_graph(cudaStream_t stream, float* const (&blocks)[4], int apart = 0) {
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     for (int node = 0; node < kNodes; ++node) {
-        four_pointers<<<1, 32, 0, stream>>>(blocks[0], blocks[1], blocks[2], blocks[3]);
+        const int at = node * apart;
+        four_pointers<<<1, 32, 0, stream>>>(blocks[0] + at, blocks[1] + at, blocks[2] + at,
+                                            blocks[3] + at);
     }
     cudaGraph_t graph;
     CHECK(cudaStreamEndCapture(stream, &graph));
@@ -103,17 +113,27 @@ void graph_build(long calls) {
 }
 
 /// Launches a graph of 10,000 nodes and waits for it.
-void graph_launch(long calls) {
+void launch_graph(long calls, int apart) {
     Stream stream;
     float* blocks[4];
     for (float*& block : blocks) CHECK(cudaMalloc(&block, kBytes));
-    const cudaGraphExec_t executable = build_graph(stream, blocks);
+    const cudaGraphExec_t executable = build_graph(stream, blocks, apart);
+    begin_now();
     for (long i = 0; i < calls; ++i) {
         CHECK(cudaGraphLaunch(executable, stream));
         CHECK(cudaStreamSynchronize(stream));
     }
     CHECK(cudaGraphExecDestroy(executable));
     for (float* block : blocks) CHECK(cudaFree(block));
+}
+
+void graph_launch(long calls) {
+    launch_graph(calls, 0);
+}
+
+/// The same where every node works on other addresses of the same blocks.
+void graph_launch_on_chunks(long calls) {
+    launch_graph(calls, 4);
 }
 
 struct Benchmark {
@@ -128,10 +148,11 @@ constexpr Benchmark kBenchmarks[] = {{"launch-empty", launch_empty},
                                      {"malloc-kernel-free", allocate_use_free},
                                      {"copy-small", copy_small},
                                      {"graph-build", graph_build},
-                                     {"graph-launch", graph_launch}};
+                                     {"graph-launch", graph_launch},
+                                     {"graph-launch-chunks", graph_launch_on_chunks}};
 
 double nanoseconds_per_call(const Benchmark& benchmark, long calls) {
-    const auto begin = std::chrono::steady_clock::now();
+    begin_now();
     benchmark.run(calls);
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     return took.count() / static_cast<double>(calls);
