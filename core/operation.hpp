@@ -8,6 +8,7 @@
 
 #include "core/byte_range.hpp"
 #include "core/order/clock.hpp"
+#include "core/order/value_operation.hpp"
 #include "core/resource/device_memory_resource.hpp"
 #include "core/resource/use_order.hpp"
 #include "core/types.hpp"
@@ -23,6 +24,7 @@ enum class OperationKind : std::uint8_t {
     Memset,
     HostFunction,
     Graph,
+    Values,      ///< written for those who wait for them, or waited for
     Allocation,  ///< as a graph's node
     Free         ///< as a graph's node
 };
@@ -34,6 +36,7 @@ struct MemoryAccess {
     bool direction_known = true;  ///< false: `access` is the worst case, not knowledge
     bool range_exact = true;      ///< false: somewhere within `range`
     bool is_conditional = false;  ///< by a node that a graph runs or does not
+    bool is_value = false;        ///< written for those who wait for it, or waited for
     bool is_joined = false;       ///< of several ranges, which may lie in neighbouring blocks
     std::uint32_t node = 0;       ///< of a graph's launch: which of `Operation::nodes`, from 1
     /// Of the memory that pointers stored there lead to.
@@ -60,10 +63,14 @@ struct Operation {
     Dim3 threads{};
     StackId stack{};
     std::uint32_t thread = 0;
-    std::span<const MemoryAccess> accesses;
+    std::span<const MemoryAccess> accesses{};
     std::span<const StoredAddress> stored{};  ///< by place, all in one block
     const Operation* nodes = nullptr;         ///< of a graph's launch: whose accesses those are
     std::uint64_t turn = 0;  ///< an event that it waits for and then records anew; 0: none
+    std::span<const ValueOperation> values{};  ///< written and waited for in this order
+    /// Events that a kernel's launch records: when its blocks say so, and when they have begun.
+    std::uint64_t trigger_event = 0;
+    std::uint64_t start_event = 0;
     /// When the call returns, the host knows that work queued before it on its stream is complete …
     Edge earlier_work_to_host = Edge::None;
     /// … or that the operation itself is (implies the former).
@@ -87,6 +94,9 @@ struct PendingOperation {
     Edge earlier_work_to_host = Edge::None;
     Edge completion_to_host = Edge::None;
     std::uint64_t turn = 0;
+    std::span<const ValueOperation> values{};
+    std::uint64_t trigger_event = 0;
+    std::uint64_t start_event = 0;
     Clock complete;  ///< once the operation is; taken at entry, for what others queue later is not
                      ///< waited for. Kept if somebody needs it.
     std::uint64_t begun = 0;       ///< when it was taken
@@ -99,7 +109,8 @@ struct PendingOperation {
     bool teaches_host() const {
         return earlier_work_to_host != Edge::None || completion_to_host != Edge::None;
     }
-    bool keeps_complete() const { return teaches_host() || turn != 0; }
+    bool records_events() const { return turn != 0 || trigger_event != 0 || start_event != 0; }
+    bool keeps_complete() const { return teaches_host() || records_events() || !values.empty(); }
 };
 
 /// Where in the program a call was made.

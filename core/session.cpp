@@ -1,5 +1,7 @@
 #include "core/session.hpp"
 
+#include <algorithm>
+
 #include "core/resource/resource_stack.hpp"
 #include "core/thread_id.hpp"
 
@@ -67,6 +69,10 @@ UseOrder& Session::order_of_resources() {
 // prepare_block_use fails only for a block freed between decoding and now, which the tracker
 // reports, and for a wait that the driver refuses, which is then not reported as repaired.
 void Session::begin(const Operation& operation, PendingOperation& pending) {
+    if (std::any_of(operation.values.begin(), operation.values.end(),
+                    [](const ValueOperation& value) { return !value.is_write(); })) {
+        order_.before_wait(operation.stream);
+    }
     tracker_.begin(operation, pending);
     if (!pending.active) {
         return;

@@ -83,9 +83,10 @@ std::uint32_t Tracker::State::stream_id(StreamSlot slot, std::uint32_t thread) {
     return record.id;
 }
 
-void Tracker::stream_created(StreamRef stream, bool blocking, const CallSite& site) {
+void Tracker::stream_created(StreamRef stream, bool blocking, const CallSite& site,
+                             ContextId green) {
     const std::lock_guard lock(state_->mutex);
-    const StreamSlot slot = state_->order.stream_created(stream, blocking);
+    const StreamSlot slot = state_->order.stream_created(stream, blocking, green);
     if (slot >= state_->streams.size()) {
         state_->streams.resize(slot + 1);
     }
@@ -139,6 +140,31 @@ void Tracker::begin_wait_for_unknown(StreamRef stream, EventRecord& record) {
 void Tracker::stream_waits(StreamRef stream, const EventRecord& record) {
     const std::lock_guard lock(state_->mutex);
     state_->order.wait(state_->slot_of(stream), record);
+}
+
+void Tracker::event_shared(std::uint64_t event) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.event_shared(event);
+}
+
+void Tracker::context_recorded(std::uint64_t event, const Clock& work) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.recorded(event, work);
+}
+
+void Tracker::context_waits(ContextId context, const Clock& work) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.context_waits(context, work);
+}
+
+void Tracker::green_context_created(ContextId green, ContextId parent) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.green_context_created(green, parent);
+}
+
+void Tracker::green_context_converted(ContextId green, ContextId context) {
+    const std::lock_guard lock(state_->mutex);
+    state_->order.green_context_converted(green, context);
 }
 
 void Tracker::capture_began(StreamRef stream) {
@@ -234,6 +260,9 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.capture = state_->order.capture(slot);
     pending.active = !state_->order.is_capturing(slot);
     if (!pending.active) {
+        for (const std::uint64_t event : {operation.trigger_event, operation.start_event}) {
+            state_->order.recorded_in_capture(event, pending.capture);
+        }
         return;
     }
     pending.slot = slot;
@@ -241,6 +270,9 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.earlier_work_to_host = operation.earlier_work_to_host;
     pending.completion_to_host = operation.completion_to_host;
     pending.turn = operation.turn;
+    pending.values = operation.values;
+    pending.trigger_event = operation.trigger_event;
+    pending.start_event = operation.start_event;
     state_->place(pending);
     if (operation.accesses.empty()) {
         return;
@@ -278,18 +310,42 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
 void Tracker::State::place(PendingOperation& pending) {
     if (policy.watches_calls) {
         pending.epoch = order.begin(pending.slot, pending.turn, pending.complete, pending.begun);
+        wait_for_values(pending, pending.complete);
         return;
     }
     pending.epoch = order.next(pending.slot, pending.turn);
     if (pending.keeps_complete()) {
         pending.complete = order.clock(pending.slot);
     }
+    if (!pending.values.empty()) {
+        wait_for_values(pending, pending.complete);
+        order.join(pending.slot, pending.complete);
+    }
+}
+
+/// What an operation records comes before whoever waits for it, but not all of the operation does
+/// (CUlaunchAttributeID): a kernel may go on after it has triggered an event, and has not done
+/// anything yet when it has begun.
+void Tracker::State::record_events(const PendingOperation& pending) {
+    if (pending.turn != 0) {
+        order.recorded(pending.turn, pending.complete);
+    }
+    Clock before = pending.records_events() ? pending.complete : Clock{};
+    before.documented.lower(pending.slot, pending.epoch - 1);
+    if (pending.trigger_event != 0) {
+        order.recorded(pending.trigger_event, before);
+    }
+    before.lower(pending.slot, pending.epoch - 1);
+    if (pending.start_event != 0) {
+        order.recorded(pending.start_event, before);
+    }
 }
 
 /// The call of an operation has returned.
 void Tracker::State::returned(const PendingOperation& pending, bool succeeded) {
-    if (succeeded && pending.turn != 0) {
-        order.recorded(pending.turn, pending.complete);
+    if (succeeded) {
+        record_events(pending);
+        values_queued(pending);
     }
     if (!policy.watches_calls) {
         return;
@@ -327,7 +383,8 @@ PastAccess Tracker::State::describe(const Operation& operation, const MemoryAcce
             .access = access.access,
             .direction_known = access.direction_known,
             .range_exact = access.range_exact,
-            .is_conditional = access.is_conditional};
+            .is_conditional = access.is_conditional,
+            .is_value = access.is_value};
 }
 
 /// What a graph's nodes do to neighbouring blocks may have been joined: each gets its part.
@@ -372,6 +429,9 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     }
     use.range = clipped(use.range, block->end());
     check_allocated(*block, use, pending);
+    if (!values.empty() && writes(use.access) && !use.is_value) {
+        values.overwritten(use.range);
+    }
     if (remembers_uses) {
         block->recent.add(use);
     }
@@ -463,7 +523,8 @@ void Tracker::State::report_unordered(const TrackedBlock& block, const PastAcces
     if (order.run_in_turn(earlier.slot, later.slot)) {
         return;  // which call comes first is for the program's threads to say
     }
-    const bool is_implicit = clock_of(pending).known.covers(earlier.slot, earlier.epoch);
+    const bool is_implicit = clock_of(pending).known.covers(earlier.slot, earlier.epoch) ||
+                             waits_for_later_work(earlier.slot, earlier.epoch);
     const Verdict verdict = verdict_of(earlier, later);
     if (is_implicit && verdict == Verdict::Possible) {
         return;

@@ -54,7 +54,7 @@ class Tracker {
 
     // Streams. A stream first met in another call than its creation counts as `blocking` as given
     // then.
-    void stream_created(StreamRef stream, bool blocking, const CallSite& site);
+    void stream_created(StreamRef stream, bool blocking, const CallSite& site, ContextId green = 0);
     /// Work queued on it still counts; its handle may be reused.
     void stream_destroyed(StreamRef stream);
     /// Whether the tracker has seen this stream (created or used).
@@ -69,10 +69,22 @@ class Tracker {
     void event_recorded(std::uint64_t event, StreamRef stream, EventRecord& record);
     /// Entry and success of a wait: later records of other threads are not waited for.
     void begin_wait(StreamRef stream, std::uint64_t event, EventRecord& record);
-    /// Entry of a wait for something whose extent is not known (a value in memory): nothing that
-    /// came before is reported past it.
+    /// Entry of a wait for something whose extent is not known (a value that a node waits for):
+    /// nothing that came before is reported past it.
     void begin_wait_for_unknown(StreamRef stream, EventRecord& record);
     void stream_waits(StreamRef stream, const EventRecord& record);
+    /// Others may record the event too, unseen (another process, a graph): who waits for it may
+    /// come after anything.
+    void event_shared(std::uint64_t event);
+
+    // Whole contexts (Driver API manual, cuCtxRecordEvent, cuCtxWaitEvent). `work` is that of the
+    // context or event when the call was entered.
+    void context_recorded(std::uint64_t event, const Clock& work);
+    void context_waits(ContextId context, const Clock& work);
+    /// A green context shares the work of its parent, and has a context for its handle once it has
+    /// been converted.
+    void green_context_created(ContextId green, ContextId parent);
+    void green_context_converted(ContextId green, ContextId context);
 
     // Stream capture: calls on a capturing stream build a graph, nothing runs.
     void capture_began(StreamRef stream);

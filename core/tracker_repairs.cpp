@@ -58,7 +58,7 @@ bool Tracker::State::can_record_on(StreamSlot slot, StreamId handle) const {
     const bool is_sealed = std::any_of(sealed.begin(), sealed.end(), [&](StreamSlot captured) {
         return breaks_capture(slot, captured);
     });
-    return is_there && !is_captured && !is_sealed;
+    return is_there && !is_captured && !is_sealed && !waits_for_later_work(slot, 0);
 }
 
 std::optional<UsePoint> Tracker::point(StreamRef stream) {

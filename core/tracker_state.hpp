@@ -14,6 +14,7 @@
 #include "core/checks/findings.hpp"
 #include "core/log/log.hpp"
 #include "core/order/order.hpp"
+#include "core/order/value_writes.hpp"
 #include "core/resource/use_order.hpp"
 #include "core/thread_id.hpp"
 #include "core/tracker.hpp"
@@ -61,6 +62,14 @@ inline void mark_repaired(std::vector<Suspect>& suspects, const Clock& clock) {
             suspect.epoch != 0 && clock.covers(suspect.earlier, suspect.epoch);
     }
 }
+
+/// A wait for a value that nobody is known to have written: what follows on its stream may come
+/// after work that is still to be queued.
+struct OpenWait {
+    ValueOperation wait;
+    StreamSlot slot = 0;
+    Epoch epoch = 0;
+};
 
 /// A block whose free is under way, and what has been found in that.
 struct RetiredBlock {
@@ -122,11 +131,17 @@ struct Tracker::State {
     PastAccess describe(const Operation& operation, const MemoryAccess& access, StreamSlot slot,
                         Epoch epoch, PlaceId place);
     void place(PendingOperation& pending);
+    void record_events(const PendingOperation& pending);
     void returned(const PendingOperation& pending, bool succeeded);
     /// What comes before an operation under way.
     const Clock& clock_of(const PendingOperation& pending) const {
         return policy.watches_calls ? pending.complete : order.clock(pending.slot);
     }
+    void wait_for_values(PendingOperation& pending, Clock& clock);
+    bool is_provided(const ValueOperation& wait, Clock& clock);
+    void values_queued(const PendingOperation& pending);
+    void end_waits(const ValueOperation& write, const Clock& clock);
+    bool waits_for_later_work(StreamSlot slot, Epoch epoch) const;
     void suspect(PendingOperation& pending, const Suspect& found);
     void check_alive(PastAccess use);
     void check_allocated(const TrackedBlock& block, const PastAccess& use,
@@ -165,6 +180,8 @@ struct Tracker::State {
     const RepairPolicy policy;
     Log& log;
     Order order;
+    ValueWrites values;
+    std::vector<OpenWait> open_waits;
     TrackedBlocks blocks;
     std::map<Address, GraphMemory> graph_memory;
     std::unordered_map<std::uint64_t, RetiredBlock> retired;  ///< by the block's serial number

@@ -16,26 +16,30 @@
 namespace cuward::cupti {
 
 enum class Effect : std::uint8_t {
-    None,                ///< nothing to tell the tracker
-    Queue,               ///< `operation` is queued
-    StreamCreated,       ///< handle in `created`, kind in `blocking`
-    StreamDestroyed,     ///< `stream`
-    StreamComplete,      ///< success means that the work of `stream` is complete
-    StreamWaitsEvent,    ///< `stream` waits for `events[0]`
-    StreamWaitsUnknown,  ///< `stream` waits for something that may cover any earlier work
-    EventCreated,        ///< handle in `created`
-    EventDestroyed,      ///< `events[0]`
-    EventRecorded,       ///< `events[0]` on `stream`
-    EventsComplete,      ///< success means that `events` are complete; 0 is none
-    ContextComplete,     ///< success means that the work of the context of `stream` is complete
-    CodeLoaded,          ///< module load: waits for the context in practice
-    CodeUnloaded,        ///< module unload: the same, and kernel handles may be reused
-    CodeGone,            ///< a context and its modules end: kernel handles may be reused
-    CaptureBegins,       ///< on `stream`
-    CaptureEnds,         ///< on `stream`, graph in `created`
-    GraphCreated,        ///< handle in `created`
-    GraphCloned,         ///< `graph`, clone in `created`
-    GraphDestroyed,      ///< `graph`
+    None,                   ///< nothing to tell the tracker
+    Queue,                  ///< `operation` is queued
+    StreamCreated,          ///< handle in `created`, kind in `blocking`
+    StreamDestroyed,        ///< `stream`
+    StreamComplete,         ///< success means that the work of `stream` is complete
+    StreamWaitsEvent,       ///< `stream` waits for `events[0]`
+    EventCreated,           ///< handle in `created`
+    EventDestroyed,         ///< `events[0]`
+    EventRecorded,          ///< `events[0]` on `stream`
+    EventShared,            ///< `events[0]`, or the handle in `created`: others may record it too
+    EventsComplete,         ///< success means that `events` are complete; 0 is none
+    ContextRecorded,        ///< the work of the context of `stream` in `events[0]`
+    ContextWaitsEvent,      ///< all later work of the context of `stream` waits for `events[0]`
+    GreenContextCreated,    ///< in the context of `stream`, handle in `created`
+    GreenContextConverted,  ///< `green`, as a context in `created`
+    ContextComplete,        ///< success means that the work of the context of `stream` is complete
+    CodeLoaded,             ///< module load: waits for the context in practice
+    CodeUnloaded,           ///< module unload: the same, and kernel handles may be reused
+    CodeGone,               ///< a context and its modules end: kernel handles may be reused
+    CaptureBegins,          ///< on `stream`
+    CaptureEnds,            ///< on `stream`, graph in `created`
+    GraphCreated,           ///< handle in `created`
+    GraphCloned,            ///< `graph`, clone in `created`
+    GraphDestroyed,         ///< `graph`
     GraphNodeAdded,    ///< to `graph`, handle in `created`; does `operation`, or what `child` does
     GraphNodeChanged,  ///< `node` of a graph, or of `exec` if it is one's: does that now
     GraphNodeEnabled,  ///< `node` of `exec`: runs from now on only if `enabled`
@@ -53,6 +57,7 @@ struct Call {
     const char* api = "";  ///< driver function, a string that lives for ever
     StreamRef stream;
     bool blocking = true;
+    ContextId green = 0;  ///< a green context, also the one that a stream is created in
     std::array<std::uint64_t, 2> events{};
     const void* created = nullptr;  ///< where the driver stores the handle it creates
     GraphHandle graph{};
@@ -72,7 +77,8 @@ struct Call {
     /// refer to, unless it is the launch of a graph.
     Operation operation;
     std::vector<MemoryAccess> accesses;
-    std::vector<StoredAddress> stored;  ///< likewise
+    std::vector<StoredAddress> stored;   ///< likewise
+    std::vector<ValueOperation> values;  ///< the same for `operation.values`
 
     bool frees_first = false;  ///< GraphInstantiated: what the last launch has left allocated
 
@@ -111,6 +117,7 @@ struct Call {
         api = function;
         stream = {.context = context, .stream = default_stream};
         blocking = true;
+        green = 0;
         events = {};
         created = nullptr;
         graph = {};
@@ -128,6 +135,7 @@ struct Call {
         operation = {};
         accesses.clear();
         stored.clear();
+        values.clear();
         loses_stream = false;
         pending.active = false;
     }

@@ -4,6 +4,7 @@
 
 #include "cupti/decode_families.hpp"
 #include "cupti/decode_graphs.hpp"
+#include "cupti/decode_values.hpp"
 #include "cupti/driver_params.hpp"
 
 namespace cuward::cupti {
@@ -20,9 +21,12 @@ using Table = std::array<Function, CUPTI_DRIVER_TRACE_CBID_SIZE>;
 // Families by the names that the table knows them by.
 using AddRecordNode = AddEventNode<true>;
 using AddWaitNode = AddEventNode<false>;
+using AwaitSemaphores = Semaphores<ValueKind::WaitGreaterOrEqual>;
+using AwaitValue = OneValue<awaited_value>;
 using BeginCapture = OnStream<Effect::CaptureBegins>;
 using ChangeRecordNode = ChangeEventNode<true>;
 using ChangeWaitNode = ChangeEventNode<false>;
+using ContextWait = OnContextAndEvent<Effect::ContextWaitsEvent>;
 using DestroyEvent = OnEvent<Effect::EventDestroyed>;
 using DestroyStream = OnStream<Effect::StreamDestroyed>;
 using EventComplete = OnEvent<Effect::EventsComplete>;
@@ -30,10 +34,13 @@ using HostFunction = QueueOnly<OperationKind::HostFunction>;
 using LoadCode = OnContext<Effect::CodeLoaded>;
 using LoseCode = OnContext<Effect::CodeGone>;
 using Migration = QueueOnly<OperationKind::Copy>;
+using RecordContext = OnContextAndEvent<Effect::ContextRecorded>;
 using RecordEvent = OnStreamAndEvent<Effect::EventRecorded>;
+using SignalSemaphores = Semaphores<ValueKind::Write>;
 using StreamComplete = OnStream<Effect::StreamComplete>;
 using UnloadCode = OnContext<Effect::CodeUnloaded>;
 using WaitEvent = OnStreamAndEvent<Effect::StreamWaitsEvent>;
+using WriteValue = OneValue<written_value>;
 
 // What the table says of streams: "_ptds" and "_ptsz" entry points are what the program calls when
 // it is compiled with --default-stream per-thread.

@@ -68,6 +68,18 @@ struct LaunchKernel {
     }
 };
 
+/// Events that a launch records by itself (CUlaunchAttributeID).
+inline void add_launch_events(const CUlaunchConfig& config, Call& call) {
+    for (unsigned int i = 0; config.attrs != nullptr && i < config.numAttrs; ++i) {
+        const CUlaunchAttribute& attribute = config.attrs[i];
+        if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+            call.operation.trigger_event = value_of(attribute.value.programmaticEvent.event);
+        } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+            call.operation.start_event = value_of(attribute.value.launchCompletionEvent.event);
+        }
+    }
+}
+
 struct LaunchKernelEx {
     template <typename Params>
     static void decode(const Decoder& decoder, const DriverCall& site, const Params& params,
@@ -79,6 +91,7 @@ struct LaunchKernelEx {
         queue(config, OperationKind::Kernel, call);
         call.operation.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
         call.operation.threads = {config.blockDimX, config.blockDimY, config.blockDimZ};
+        add_launch_events(config, call);
         add_kernel_accesses(decoder,
                             {.function = params.f,
                              .symbol = site.symbol,
@@ -238,6 +251,9 @@ struct CreateStream {
             flags = params.flags;
         }
         call.blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
+        if constexpr (requires { params.greenCtx; }) {
+            call.green = value_of(params.greenCtx);
+        }
     }
 };
 
@@ -279,15 +295,6 @@ struct OnEvent {
     }
 };
 
-/// A wait for a value: which writes satisfy it is decided in memory.
-struct WaitForValue {
-    template <typename Params>
-    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
-        use_stream(params.stream, call);
-        call.effect = Effect::StreamWaitsUnknown;
-    }
-};
-
 /// Whether one of a batch of operations on values in memory, of a stream or of a node, is a wait.
 template <typename Params>
 bool waits_in_batch(const Params& params) {
@@ -298,17 +305,6 @@ bool waits_in_batch(const Params& params) {
     return params.paramArray != nullptr &&
            std::any_of(params.paramArray, params.paramArray + params.count, waits);
 }
-
-/// A batch of operations on values in memory, of which only the waits order anything.
-struct WaitForValueInBatch {
-    template <typename Params>
-    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
-        use_stream(params.stream, call);
-        if (waits_in_batch(params)) {
-            call.effect = Effect::StreamWaitsUnknown;
-        }
-    }
-};
 
 /// Record and wait: `hEvent` on `hStream`. In a capture, a flag of the same value for both makes it
 /// a node that records or waits whenever the graph runs.
@@ -340,6 +336,19 @@ struct ElapsedTime {
     }
 };
 
+/// Events of several processes (Driver API manual, cuIpcGetEventHandle and cuIpcOpenEventHandle).
+struct ShareEvent {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::EventShared;
+        if constexpr (requires { params.phEvent; }) {
+            call.created = params.phEvent;
+        } else {
+            call.events[0] = value_of(params.event);
+        }
+    }
+};
+
 // --- contexts and code --------------------------------------------------------------------------
 
 struct SynchronizeContext {
@@ -351,6 +360,34 @@ struct SynchronizeContext {
                 call.stream.context = value_of(params.ctx);
             }
         }
+    }
+};
+
+/// Record and wait of a whole context: `hEvent` in `hCtx`, which may be a green one.
+template <Effect kEffect>
+struct OnContextAndEvent {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = kEffect;
+        call.stream.context = value_of(params.hCtx);
+        call.events[0] = value_of(params.hEvent);
+    }
+};
+
+struct CreateGreenContext {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GreenContextCreated;
+        call.created = params.phCtx;
+    }
+};
+
+struct ConvertGreenContext {
+    template <typename Params>
+    static void decode(const Decoder&, const DriverCall&, const Params& params, Call& call) {
+        call.effect = Effect::GreenContextConverted;
+        call.created = params.pContext;
+        call.green = value_of(params.hCtx);
     }
 };
 

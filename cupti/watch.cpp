@@ -52,6 +52,7 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
         // What a call waits for is the work queued before it.
         case Effect::CodeLoaded:
         case Effect::ContextComplete:
+        case Effect::ContextRecorded:
             call.reached[0] = tracker_.work_of_context(call.stream.context);
             break;
         case Effect::StreamComplete:
@@ -78,9 +79,8 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             meet_stream(call);
             tracker_.begin_record(call.stream, call.record);
             break;
-        case Effect::StreamWaitsUnknown:
-            meet_stream(call);
-            tracker_.begin_wait_for_unknown(call.stream, call.record);
+        case Effect::ContextWaitsEvent:
+            call.reached[0] = tracker_.work_of_event(call.events[0]);
             break;
         default:
             break;
@@ -94,6 +94,7 @@ void Watch::begin_operation(Call& call) {
     operation.stream = call.stream;
     operation.accesses = call.accesses;
     operation.stored = call.stored;
+    operation.values = call.values;
     if (operation.kind == OperationKind::Graph) {
         graphs_.launched(call);
     }
@@ -152,6 +153,9 @@ void Watch::operation_queued(Call& call, bool succeeded) {
     if (is_launch) {
         graphs_.launch_returned(call, succeeded);
     } else if (call.pending.capture != 0 && succeeded) {
+        if (!call.values.empty()) {
+            call.accesses.clear();  // of a node they are its order, not its use of memory
+        }
         graphs_.captured(call.pending.capture, call);
     }
 }
@@ -180,9 +184,23 @@ void Watch::succeeded(Call& call) {
         case Effect::EventRecorded:
             tracker_.event_recorded(call.events[0], call.stream, call.record);
             break;
+        case Effect::EventShared:
+            tracker_.event_shared(call.created != nullptr ? call.created_handle() : call.events[0]);
+            break;
         case Effect::StreamWaitsEvent:
-        case Effect::StreamWaitsUnknown:
             tracker_.stream_waits(call.stream, call.record);
+            break;
+        case Effect::ContextRecorded:
+            tracker_.context_recorded(call.events[0], call.reached[0]);
+            break;
+        case Effect::ContextWaitsEvent:
+            tracker_.context_waits(call.stream.context, call.reached[0]);
+            break;
+        case Effect::GreenContextCreated:
+            tracker_.green_context_created(call.created_handle(), call.stream.context);
+            break;
+        case Effect::GreenContextConverted:
+            tracker_.green_context_converted(call.green, call.created_handle());
             break;
         case Effect::StreamComplete:
         case Effect::ContextComplete:
@@ -211,7 +229,7 @@ void Watch::succeeded(Call& call) {
 void Watch::stream_created(const Call& call) {
     const StreamRef stream{.context = call.stream.context,
                            .stream = StreamId{call.created_handle()}};
-    tracker_.stream_created(stream, call.blocking, session_.site(call.api));
+    tracker_.stream_created(stream, call.blocking, session_.site(call.api), call.green);
 }
 
 }  // namespace cuward::cupti

@@ -12,7 +12,8 @@ template <typename Earlier>
 bool counts_as_much(const PastAccess& next, const Earlier& earlier) {
     const bool is_less_certain = (!next.direction_known && earlier.direction_known) ||
                                  (!next.range_exact && earlier.range_exact) ||
-                                 (next.is_conditional && !earlier.is_conditional);
+                                 (next.is_conditional && !earlier.is_conditional) ||
+                                 (next.is_value && !earlier.is_value);
     if (is_less_certain) {
         return false;
     }
@@ -24,6 +25,9 @@ bool counts_as_much(const PastAccess& next, const Earlier& earlier) {
 }  // namespace
 
 bool conflict(const PastAccess& a, const PastAccess& b) {
+    if (a.is_value && b.is_value) {
+        return false;  // that is how they are ordered
+    }
     return (writes(a.access) || writes(b.access)) && overlap(a.range, b.range);
 }
 
@@ -38,7 +42,8 @@ AccessHistory::Key AccessHistory::Key::of(const PastAccess& access) {
             .access = access.access,
             .direction_known = access.direction_known,
             .range_exact = access.range_exact,
-            .is_conditional = access.is_conditional};
+            .is_conditional = access.is_conditional,
+            .is_value = access.is_value};
 }
 
 std::size_t AccessHistory::size() const {

@@ -27,6 +27,7 @@ struct PastAccess {
     bool direction_known = true;
     bool range_exact = true;
     bool is_conditional = false;  ///< may not happen
+    bool is_value = false;        ///< written for those who wait for it, or waited for
 };
 
 /// Whether two accesses can disturb each other at all.
@@ -91,6 +92,7 @@ class AccessHistory {
         bool direction_known = true;
         bool range_exact = true;
         bool is_conditional = false;
+        bool is_value = false;
 
         static Key of(const PastAccess& access);
     };

@@ -38,6 +38,8 @@ const char* name_of(OperationKind kind) {
             return "alloc";
         case OperationKind::Free:
             return "free";
+        case OperationKind::Values:
+            return "value";
         case OperationKind::Graph:
             break;
     }

@@ -27,6 +27,9 @@ Verdict verdict_of(const PastAccess& earlier, const PastAccess& later) {
         const bool may_not_happen = earlier.is_conditional || later.is_conditional;
         return may_not_happen ? Verdict::Likely : Verdict::Proven;
     }
+    if (earlier.is_value || later.is_value) {
+        return Verdict::Possible;  // a kernel that is given a value's address may wait for it too
+    }
     return surely_overlap(earlier, later) ? Verdict::Likely : Verdict::Possible;
 }
 

@@ -37,7 +37,7 @@ StreamSlot Order::slot_of(StreamRef stream) {
         const StreamKind kind = stream.stream == kLegacyStream      ? StreamKind::Legacy
                                 : stream.stream == kPerThreadStream ? StreamKind::PerThread
                                                                     : StreamKind::Blocking;
-        slot = add(key, stream, kind);
+        slot = add(key, stream, kind, 0);
     }
     last_key_ = key;
     last_slot_ = slot;
@@ -48,12 +48,12 @@ bool Order::knows(StreamRef stream) const {
     return slots_.contains(key_of(stream));
 }
 
-StreamSlot Order::stream_created(StreamRef stream, bool blocking) {
+StreamSlot Order::stream_created(StreamRef stream, bool blocking, ContextId green) {
     const Key key = key_of(stream);
     if (const auto old = slots_.find(key); old != slots_.end()) {
         retire(old);
     }
-    return add(key, stream, blocking ? StreamKind::Blocking : StreamKind::NonBlocking);
+    return add(key, stream, blocking ? StreamKind::Blocking : StreamKind::NonBlocking, green);
 }
 
 void Order::stream_destroyed(StreamRef stream) {
@@ -70,7 +70,7 @@ void Order::retire(std::unordered_map<Key, StreamSlot, KeyHash>::iterator stream
     slots_.erase(stream);
 }
 
-StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind) {
+StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind, ContextId green) {
     if (kind == StreamKind::PerThread && ++per_thread_streams_ >= look_for_ended_threads_at_) {
         retire_ended_threads();
     }
@@ -83,6 +83,12 @@ StreamSlot Order::add(const Key& key, StreamRef stream, StreamKind kind) {
     added.kind = kind;
     added.last = last;
     added.incarnation = incarnation;
+    added.green = green;
+    for (const auto& [context, state] : contexts_) {
+        if (is_in(added, context)) {
+            added.clock.join(state.awaited);
+        }
+    }
     added.clock.raise(slot, last);
     slots_.emplace(key, slot);
     if (kind == StreamKind::Legacy) {
@@ -218,6 +224,11 @@ void Order::queued(StreamSlot slot, Epoch epoch, const Clock& clock, Moment begu
     command_queued(slot, clock, begun);
 }
 
+void Order::join(StreamSlot slot, const Clock& clock) {
+    streams_[slot].clock.join(clock);
+    streams_[slot].changed = ++now_;
+}
+
 void Order::event_created(std::uint64_t event) {
     events_.erase(event);
 }
@@ -238,14 +249,27 @@ void Order::recorded(std::uint64_t event, StreamSlot slot, EventRecord& record) 
     if (record.capture == 0) {
         command_queued(slot, record.clock, record.begun);
     }
-    std::swap(events_[event], record);
+    EventRecord& held = events_[event];
+    record.is_shared = held.is_shared;
+    std::swap(held, record);
 }
 
-void Order::recorded(std::uint64_t event, const Clock& clock) {
+void Order::recorded(std::uint64_t event, const Clock& work) {
     EventRecord& record = events_[event];
     record.is_made = true;
     record.capture = 0;
-    record.clock = clock;
+    record.clock = work;
+}
+
+void Order::recorded_in_capture(std::uint64_t event, std::uint32_t capture) {
+    if (event != 0) {
+        events_[event].is_made = true;
+        events_[event].capture = capture;
+    }
+}
+
+void Order::event_shared(std::uint64_t event) {
+    events_[event].is_shared = true;
 }
 
 void Order::begin_wait(StreamSlot slot, std::uint64_t event, EventRecord& record) {
@@ -254,12 +278,15 @@ void Order::begin_wait(StreamSlot slot, std::uint64_t event, EventRecord& record
     if (!record.is_made) {
         return;
     }
-    record.capture = found->second.capture;
-    if (record.capture == 0) {
-        begin_command(slot, record.clock, record.begun);
-        record.clock.join(found->second.clock);
-    } else if (!is_active(record.capture)) {
-        begin_wait_for_unknown(slot, record);  // a graph records it whenever it runs
+    const EventRecord& held = found->second;
+    record.capture = held.capture != 0 && is_active(held.capture) ? held.capture : 0;
+    if (record.capture != 0) {
+        return;
+    }
+    begin_command(slot, record.clock, record.begun);
+    record.clock.join(work_of_event(event));
+    if (held.capture != 0) {
+        record.clock.join_implicit(work_of_all());  // a graph records it whenever it runs
     }
 }
 
@@ -345,17 +372,50 @@ Clock Order::work_of_stream(StreamSlot slot) const {
 
 Clock Order::work_of_event(std::uint64_t event) const {
     const auto found = events_.find(event);
-    return found != events_.end() && found->second.capture == 0 ? found->second.clock : Clock{};
+    if (found == events_.end()) {
+        return {};
+    }
+    const EventRecord& held = found->second;
+    Clock work = held.capture == 0 ? held.clock : Clock{};
+    if (held.is_shared) {
+        work.join_implicit(work_of_all());
+    }
+    return work;
+}
+
+ContextId Order::green_of(ContextId context) const {
+    const auto green = greens_.find(context);
+    return green != greens_.end() ? green->second : context;
+}
+
+/// A green context is meant by its own handle or by that of the context made of it, and is part of
+/// its parent.
+bool Order::is_in(const Stream& stream, ContextId context) const {
+    const ContextId own = stream.green != 0 ? stream.green : green_of(stream.ref.context);
+    if (own == green_of(context)) {
+        return true;
+    }
+    const auto parent = parents_.find(own);
+    return parent != parents_.end() && parent->second == context;
 }
 
 Clock Order::work_of_context(ContextId context) const {
     Clock work;
     for (const Stream& stream : streams_) {
-        if (stream.ref.context == context) {
+        if (is_in(stream, context)) {
             work.join(stream.clock);
         }
     }
     return work;
+}
+
+void Order::context_waits(ContextId context, const Clock& work) {
+    for (StreamSlot slot = 0; slot < streams_.size(); ++slot) {
+        if (is_in(streams_[slot], context)) {
+            join(slot, work);
+        }
+    }
+    contexts_[context].awaited.join(work);
 }
 
 Clock Order::work_of_all() const {

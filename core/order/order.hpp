@@ -23,6 +23,7 @@ struct EventRecord {
     Moment begun = 0;
     std::uint32_t capture = 0;  ///< the capture that the record is part of; 0: none
     bool is_made = false;       ///< false: of an event never recorded, which makes nothing wait
+    bool is_shared = false;     ///< others may have recorded it since
 };
 
 class Order {
@@ -41,7 +42,8 @@ class Order {
     std::uint64_t incarnation(StreamSlot slot) const { return streams_[slot].incarnation; }
 
     /// A reused handle names a new stream; the work of the old one still counts.
-    StreamSlot stream_created(StreamRef stream, bool blocking);
+    /// `green` is the green context it is made in, 0: none.
+    StreamSlot stream_created(StreamRef stream, bool blocking, ContextId green = 0);
     void stream_destroyed(StreamRef stream);
 
     /// The next operation of a stream: ordered after all the host knows and all the stream waits
@@ -53,6 +55,8 @@ class Order {
     Epoch begin(StreamSlot slot, std::uint64_t event, Clock& clock, Moment& begun);
     void queued(StreamSlot slot, Epoch epoch, const Clock& clock, Moment begun);
     void refused(StreamSlot slot, Epoch epoch) { calls_.remove(slot, epoch); }
+    /// A stream has been found to come after something.
+    void join(StreamSlot slot, const Clock& clock);
     CallsUnderWay& calls() { return calls_; }
     const CallsUnderWay& calls() const { return calls_; }
     const Clock& clock(StreamSlot slot) const { return streams_[slot].clock; }
@@ -73,8 +77,12 @@ class Order {
     /// behind. Leaves in `record` what the event held before.
     void begin_record(StreamSlot slot, EventRecord& record);
     void recorded(std::uint64_t event, StreamSlot slot, EventRecord& record);
-    /// The event has been recorded behind an operation.
-    void recorded(std::uint64_t event, const Clock& clock);
+    /// The event has been recorded behind this work.
+    void recorded(std::uint64_t event, const Clock& work);
+    void recorded_in_capture(std::uint64_t event, std::uint32_t capture);
+    /// An event that others may record too: a wait for it is an implicit edge from all work
+    /// besides.
+    void event_shared(std::uint64_t event);
     /// Entry and return of a call that makes a stream wait for the record issued last.
     void begin_wait(StreamSlot slot, std::uint64_t event, EventRecord& record);
     void wait(StreamSlot slot, const EventRecord& record);
@@ -100,6 +108,7 @@ class Order {
     /// includes the blocking streams of its context.
     Clock work_of_stream(StreamSlot slot) const;
     Clock work_of_event(std::uint64_t event) const;
+    /// Of a context and the green contexts in it.
     Clock work_of_context(ContextId context) const;
     Clock work_of_all() const;
 
@@ -111,6 +120,10 @@ class Order {
     void host_joins_implicitly(const Clock& complete);
     const Clock& host() const { return host_; }
 
+    /// All later work of a context and of the green contexts in it waits for this.
+    void context_waits(ContextId context, const Clock& work);
+    void green_context_created(ContextId green, ContextId parent) { parents_[green] = parent; }
+    void green_context_converted(ContextId green, ContextId context) { greens_[context] = green; }
     void context_ended(ContextId context);
 
   private:
@@ -124,6 +137,7 @@ class Order {
         Epoch last = 0;
         Clock clock;
         std::uint64_t incarnation = 0;
+        ContextId green = 0;
         Moment changed = 0;      ///< when the clock was
         Moment host_seen = 0;    ///< up to when the host's has been joined
         Moment legacy_seen = 0;  ///< up to when the legacy stream's has
@@ -135,6 +149,7 @@ class Order {
         static constexpr StreamSlot kNone = ~StreamSlot{0};
         StreamSlot legacy = kNone;
         std::vector<StreamSlot> pending_for_legacy;
+        Clock awaited;  ///< by all that is queued in it
     };
     struct Key {
         ContextId context;
@@ -147,10 +162,12 @@ class Order {
     };
 
     static Key key_of(StreamRef stream);
-    StreamSlot add(const Key& key, StreamRef stream, StreamKind kind);
+    StreamSlot add(const Key& key, StreamRef stream, StreamKind kind, ContextId green);
     StreamSlot free_slot();
     StreamSlot reuse(std::size_t retired);
     void retire_ended_threads();
+    ContextId green_of(ContextId context) const;
+    bool is_in(const Stream& stream, ContextId context) const;
     void join_what_comes_before(const Stream& stream, Clock& clock);
     void settle(StreamSlot slot, Moment begun);
     void place(StreamSlot slot, std::uint64_t event, Clock& clock);
@@ -166,6 +183,8 @@ class Order {
     Key last_key_{0, kNoStream, 0};
     StreamSlot last_slot_ = 0;
     std::unordered_map<ContextId, Context> contexts_;
+    std::unordered_map<ContextId, ContextId> parents_;  ///< of green contexts
+    std::unordered_map<ContextId, ContextId> greens_;   ///< by the contexts made of them
     std::unordered_map<std::uint64_t, EventRecord> events_;
     CallsUnderWay calls_;
     Clock host_;

@@ -156,14 +156,23 @@ bool ProgramOrder::queues_nothing() const {
 }
 
 void ProgramOrder::before_loss(StreamRef stream) {
-    if (queues_nothing()) {
-        return;
+    if (!queues_nothing()) {
+        mark_work(stream);
+        tracker_.seal(stream);
     }
+}
+
+void ProgramOrder::before_wait(StreamRef stream) {
+    if (!queues_nothing()) {
+        mark_work(stream);
+    }
+}
+
+void ProgramOrder::mark_work(StreamRef stream) {
     const auto work = tracker_.point(stream);
     if (work && !tracker_.comes_after(*work, {.stream = kNoStream})) {
         event_behind(*work);
     }
-    tracker_.seal(stream);
 }
 
 void ProgramOrder::after_loss(StreamRef stream) {

@@ -56,6 +56,9 @@ class ProgramOrder final : public UseOrder {
     /// A stream is about to be destroyed or captured, when no event can be recorded behind its work
     /// any more. A capture's beginning ends with `after_loss`, whether or not it succeeds.
     void before_loss(StreamRef stream);
+    /// A stream is about to wait for something that may still have to be queued: who waits
+    /// for what it did before must not wait for that too.
+    void before_wait(StreamRef stream);
     void after_loss(StreamRef stream);
     void forget_context(ContextId context);
 
@@ -68,6 +71,7 @@ class ProgramOrder final : public UseOrder {
   private:
     UsePoint point_of(const PendingOperation& operation) const;
     bool queues_nothing() const;
+    void mark_work(StreamRef stream);
     bool is_wanted(const UsePoint& earlier, const UsePoint& later) const;
     bool queue(const UsePoint& earlier, const UsePoint& later);
 

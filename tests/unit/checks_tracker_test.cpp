@@ -27,6 +27,7 @@ constexpr StreamRef kLegacy{kContext, kLegacyStream};
 constexpr Address kBlock = 0x7f0000000000;
 constexpr std::uint64_t kBytes = 4096;
 constexpr std::uint64_t kEvent = 0xe1;
+constexpr Address kFlag = 0x7fff00000000;  ///< in a block of its own
 
 class TrackerTest : public ::testing::Test {
   protected:
@@ -128,6 +129,18 @@ class TrackerTest : public ::testing::Test {
         tracker.event_recorded(kEvent, earlier, record);
         tracker.begin_wait(later, kEvent, record);
         tracker.stream_waits(later, record);
+    }
+    void value(StreamRef stream, ValueKind kind, std::uint64_t number, Address flag = kFlag) {
+        const ValueOperation operation{.kind = kind, .address = flag, .value = number};
+        const MemoryAccess touched{.range = ByteRange::linear(flag, 4),
+                                   .access = operation.is_write() ? Access::Write : Access::Read,
+                                   .is_value = true};
+        run({.kind = OperationKind::Values,
+             .api = "cuStreamBatchMemOp",
+             .stream = stream,
+             .stack = StackId{90},
+             .accesses = {&touched, 1},
+             .values = {&operation, 1}});
     }
     static std::uint32_t stack_of(StreamRef stream, Access access) {
         return static_cast<std::uint32_t>(stream.stream) + static_cast<std::uint32_t>(access);
@@ -746,6 +759,106 @@ TEST_F(TrackerTest, ManyThreadsAtOnce) {
     EXPECT_EQ(found(), (Names{}));
     EXPECT_EQ(tracker.totals().live_blocks, 0U);
     EXPECT_EQ(tracker.totals().live_bytes, 0U);
+}
+
+TEST_F(TrackerTest, AWaitForAValueComesAfterTheWriteThatSatisfiesIt) {
+    allocate();
+    allocate(kFlag);
+    copy(kFirst, Access::Write);
+    value(kFirst, ValueKind::Write, 1);
+    value(kSecond, ValueKind::WaitEqual, 1);
+    copy(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{}));
+}
+
+TEST_F(TrackerTest, AWaitForAValueComesAfterNothingElse) {
+    allocate();
+    allocate(kFlag);
+    value(kFirst, ValueKind::Write, 1);
+    copy(kFirst, Access::Write);
+    value(kSecond, ValueKind::WaitEqual, 1);
+    copy(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{"race proven RAW"}));
+}
+
+TEST_F(TrackerTest, AWaitMayBeQueuedBeforeTheWrite) {
+    allocate();
+    allocate(kFlag);
+    value(kSecond, ValueKind::WaitEqual, 1);
+    copy(kSecond, Access::Read, 0, 8);
+    copy(kFirst, Access::Write);
+    value(kFirst, ValueKind::Write, 1);
+    copy(kSecond, Access::Write);
+    EXPECT_TRUE(found().empty() || found() == (Names{"relies-on-implicit-sync proven WAR"}));
+}
+
+TEST_F(TrackerTest, WhatFollowsTheWriteDoesNotComeBeforeTheWait) {
+    allocate();
+    allocate(kFlag);
+    value(kSecond, ValueKind::WaitEqual, 1);
+    value(kFirst, ValueKind::Write, 1);
+    copy(kSecond, Access::Read);
+    copy(kFirst, Access::Write);
+    EXPECT_EQ(found(), (Names{"race proven WAR"}));
+}
+
+TEST_F(TrackerTest, AValueOfUnknownOriginIsAnImplicitOrder) {
+    allocate();
+    allocate(kFlag);
+    copy(kFirst, Access::Write);
+    value(kSecond, ValueKind::WaitEqual, 1);
+    copy(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven RAW"}));
+}
+
+TEST_F(TrackerTest, TheHostMayChangeWhatItCanReach) {
+    allocate();
+    allocate(kFlag, BlockKind::Host);
+    value(kFirst, ValueKind::Write, 1);
+    copy(kFirst, Access::Write);
+    value(kSecond, ValueKind::WaitEqual, 1);
+    copy(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven RAW"}));
+}
+
+TEST_F(TrackerTest, AMemsetOverAValueRacesWithItsWrite) {
+    allocate();
+    value(kFirst, ValueKind::Write, 1, kBlock);
+    value(kSecond, ValueKind::Write, 2, kBlock);
+    copy(kSecond, Access::Write);
+    EXPECT_EQ(found(), (Names{"race proven WAW"}));
+}
+
+TEST_F(TrackerTest, AKernelMayWaitForAValueItself) {
+    allocate();
+    value(kFirst, ValueKind::Write, 1, kBlock);
+    launch(kSecond, Access::Read);
+    EXPECT_EQ(found(), (Names{"race possible RAW"}));
+}
+
+TEST_F(TrackerTest, AnEventOfALaunchDoesNotCoverTheKernel) {
+    for (const bool starts : {false, true}) {
+        const Address block = kBlock + (starts ? 0x100000000 : 0);
+        allocate(block);
+        const MemoryAccess touched{ByteRange::linear(block, 0), Access::Write, true, false};
+        run({.kind = OperationKind::Kernel,
+             .api = "cuLaunchKernelEx",
+             .stream = kFirst,
+             .stack = StackId{1},
+             .accesses = {&touched, 1},
+             .trigger_event = starts ? 0 : kEvent,
+             .start_event = starts ? kEvent : 0});
+        EventRecord record;
+        tracker.begin_wait(kSecond, kEvent, record);
+        tracker.stream_waits(kSecond, record);
+        const MemoryAccess later{ByteRange::linear(block, 8), Access::Read};
+        run({.kind = OperationKind::Copy,
+             .api = "cuMemcpyAsync",
+             .stream = kSecond,
+             .stack = StackId{2},
+             .accesses = {&later, 1}});
+    }
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync likely RAW", "race likely RAW"}));
 }
 
 }  // namespace

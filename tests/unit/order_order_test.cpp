@@ -306,16 +306,69 @@ TEST_F(OrderTest, WhatAnEventRecordedByAGraphCoversIsNotKnown) {
     EXPECT_LT(order.clock(b).documented[a], first);
 }
 
-TEST_F(OrderTest, AWaitForAValueInMemoryMayCoverAllEarlierWork) {
+TEST_F(OrderTest, AWaitForAnEventOfOtherProcessesMayCoverAllEarlierWork) {
     const Epoch first = order.next(a);
-    EventRecord unknown;
-    order.begin_wait_for_unknown(b, unknown);
-    order.wait(b, unknown);
+    order.event_shared(kEvent);
+    wait(b, kEvent);
     const Epoch late = order.next(a);
     order.next(b);
     EXPECT_GE(order.clock(b).known[a], first);
     EXPECT_LT(order.clock(b).known[a], late);
     EXPECT_LT(order.clock(b).documented[a], first);
+}
+
+TEST_F(OrderTest, AnEventOfOtherProcessesCoversWhatThisOneRecorded) {
+    const Epoch first = order.next(a);
+    order.event_shared(kEvent);
+    record(kEvent, a);
+    const Epoch late = order.next(a);
+    wait(b, kEvent);
+    EXPECT_TRUE(is_ordered(a, first, b));
+    EXPECT_FALSE(is_ordered(a, late, b));
+    EXPECT_GE(order.clock(b).known[a], late);
+}
+
+TEST_F(OrderTest, AnEventRecordedInAContextCoversItsStreamsOnly) {
+    const StreamSlot elsewhere = order.stream_created({kContext + 1, StreamId{0x90}}, true);
+    const Epoch mine = order.next(a);
+    const Epoch foreign = order.next(elsewhere);
+    order.recorded(kEvent, order.work_of_context(kContext));
+    wait(b, kEvent);
+    EXPECT_TRUE(is_ordered(a, mine, b));
+    EXPECT_FALSE(is_ordered(elsewhere, foreign, b));
+}
+
+TEST_F(OrderTest, AContextThatWaitsOrdersTheLaterWorkOfAllItsStreams) {
+    const StreamSlot elsewhere = order.stream_created({kContext + 1, StreamId{0x90}}, true);
+    const Epoch first = order.next(elsewhere);
+    record(kEvent, elsewhere);
+    const Epoch late = order.next(elsewhere);
+    order.context_waits(kContext, order.work_of_event(kEvent));
+    EXPECT_TRUE(is_ordered(elsewhere, first, b));
+    EXPECT_FALSE(is_ordered(elsewhere, late, b));
+    EXPECT_TRUE(is_ordered(elsewhere, first, make(0x50, false)));
+}
+
+TEST_F(OrderTest, AGreenContextIsPartOfItsParentAndNotTheOtherWayRound) {
+    constexpr ContextId kGreen = 0x6e;
+    constexpr ContextId kConverted = 0xc0;
+    order.green_context_created(kGreen, kContext);
+    order.green_context_converted(kGreen, kConverted);
+    const StreamSlot green = order.stream_created({kContext, StreamId{0x60}}, false, kGreen);
+    const StreamSlot its_legacy = order.slot_of({kConverted, kLegacyStream});
+    const Epoch first = order.next(green);
+    const Epoch second = order.next(its_legacy);
+    const Epoch outside = order.next(a);
+    for (const ContextId context : {kGreen, kConverted, kContext}) {
+        const Clock work = order.work_of_context(context);
+        EXPECT_TRUE(work.documented.covers(green, first));
+        EXPECT_TRUE(work.documented.covers(its_legacy, second));
+        EXPECT_EQ(work.documented.covers(a, outside), context == kContext);
+    }
+    record(kEvent, a);
+    order.context_waits(kConverted, order.work_of_event(kEvent));
+    EXPECT_TRUE(is_ordered(a, outside, green));
+    EXPECT_FALSE(is_ordered(a, outside, b));
 }
 
 TEST_F(OrderTest, AReusedSlotKeepsTheOrderOfItsOldWork) {

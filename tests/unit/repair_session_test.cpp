@@ -476,6 +476,28 @@ TEST_F(RepairTest, WhoseTurnComesFirstDoesNotComeAfterWhatTheOtherWaitsFor) {
     EXPECT_THAT(findings(), ElementsAre("race 1/1"));
 }
 
+TEST_F(RepairTest, NobodyIsMadeToWaitBehindAValueStillToBeWritten) {
+    const auto value = [&](StreamRef stream, ValueKind kind) {
+        const ValueOperation operation{.kind = kind, .address = kOther, .value = 1};
+        PendingOperation pending;
+        session->begin({.kind = OperationKind::Values,
+                        .api = "cuStreamBatchMemOp",
+                        .stream = stream,
+                        .values = {&operation, 1}},
+                       pending);
+        session->end(pending, true);
+        return driver.take_calls();
+    };
+    allocate(kOther, BlockKind::Device, {});
+    run(kB, Access::Read);
+    EXPECT_EQ(value(kB, ValueKind::WaitEqual), mark("e1", "s20"));
+    run(kB, Access::Write, kBlock + 2048, 8);
+    EXPECT_THAT(run(kA, Access::Write), ElementsAre("cuStreamWaitEvent(s10, e1)"));
+    value(kA, ValueKind::Write);
+    EXPECT_THAT(run(kB, Access::Read), IsEmpty());
+    EXPECT_EQ(run(kA, Access::Write), record_and_wait("e2", "s20", "s10"));
+}
+
 TEST_F(RepairTest, CheckModeCallsNothing) {
     use({});
     run(kA, Access::Write);

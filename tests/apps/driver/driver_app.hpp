@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 
 #define CHECK(call) driver_app::check((call), #call, __FILE__, __LINE__)
 

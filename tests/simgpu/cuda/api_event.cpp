@@ -98,3 +98,29 @@ SIM_API(cuEventElapsedTime, , 2000, float*, pMilliseconds, CUevent, hStart, CUev
 SIM_API(cuEventElapsedTime, _v2, 12080, float*, pMilliseconds, CUevent, hStart, CUevent, hEnd) {
     return elapsed(pMilliseconds, hStart, hEnd);
 }
+
+SIM_API(cuCtxRecordEvent, , 12050, CUcontext, hCtx, CUevent, hEvent) {
+    Context* context = Context::from(hCtx);
+    SIM_REQUIRE(context != nullptr && context->alive());
+    Event* event = nullptr;
+    SIM_TRY(require_event(hEvent, event));
+    SIM_TRY(&event->context() == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
+    SIM_TRY(forbid_in_capture(*context));
+    Operation all;
+    all.after = context->everything();
+    Stream* gathers = Stream::create(*context, StreamKind::NonBlocking, 0);
+    gathers->issue(std::move(all));
+    event->record(*gathers, call.api.delay_ns);
+    gathers->destroy();
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxWaitEvent, , 12050, CUcontext, hCtx, CUevent, hEvent) {
+    Context* context = Context::from(hCtx);
+    SIM_REQUIRE(context != nullptr && context->alive());
+    Event* event = nullptr;
+    SIM_TRY(require_event(hEvent, event));
+    SIM_TRY(forbid_in_capture(*context));
+    context->await(event->point());
+    return CUDA_SUCCESS;
+}

@@ -142,10 +142,30 @@ CUresult Context::set_peer(Context* peer, bool on) {
 }
 
 void Context::add_stream(Stream* stream) {
-    const std::lock_guard lock(issue_mutex_);
-    streams_.push_back(stream);
-    if (stream->kind() == StreamKind::Blocking) {
-        blocking_.push_back(stream);
+    Operation wait;
+    {
+        const std::lock_guard lock(issue_mutex_);
+        streams_.push_back(stream);
+        if (stream->kind() == StreamKind::Blocking) {
+            blocking_.push_back(stream);
+        }
+        std::erase_if(awaited_, [](const Point& point) { return point.reached(); });
+        wait.after = awaited_;
+    }
+    if (!wait.after.empty()) {
+        stream->issue(std::move(wait));
+    }
+}
+
+void Context::await(const Point& point) {
+    {
+        const std::lock_guard lock(issue_mutex_);
+        awaited_.push_back(point);
+    }
+    for (const Point& last : everything()) {
+        Operation wait;
+        wait.after.push_back(point);
+        last.stream->issue(std::move(wait));
     }
 }
 

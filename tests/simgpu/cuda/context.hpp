@@ -48,6 +48,8 @@ class Context {
     void forget_stream(Stream* stream);
     Stream* per_thread_stream();
 
+    // All that is issued from now on, also on new streams, comes after the point.
+    void await(const Point& point);
     std::vector<Point> everything();     // last point of every stream
     std::vector<Point> blocking_work();  // what the legacy stream's next operation would wait for
     bool synchronize();
@@ -63,6 +65,7 @@ class Context {
     Stream* legacy_ = nullptr;
     std::vector<Stream*> streams_;
     std::vector<Stream*> blocking_;
+    std::vector<Point> awaited_;
     std::vector<Context*> peers_;
     std::recursive_mutex life_mutex_;  // callbacks about the context may retain it again
     int references_ = 0;
