@@ -140,6 +140,7 @@ struct Tracker::State {
     void wait_for_values(PendingOperation& pending, Clock& clock);
     bool is_provided(const ValueOperation& wait, Clock& clock);
     void values_queued(const PendingOperation& pending);
+    void open_wait(const OpenWait& wait);
     void end_waits(const ValueOperation& write, const Clock& clock);
     bool waits_for_later_work(StreamSlot slot, Epoch epoch) const;
     void suspect(PendingOperation& pending, const Suspect& found);

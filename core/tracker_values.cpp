@@ -31,18 +31,39 @@ void Tracker::State::values_queued(const PendingOperation& pending) {
         } else if (Clock clock; is_provided(operation, clock)) {
             order.join(pending.slot, clock);
         } else {
-            open_waits.push_back({.wait = operation, .slot = pending.slot, .epoch = pending.epoch});
+            open_wait({.wait = operation, .slot = pending.slot, .epoch = pending.epoch});
         }
     }
 }
 
+/// Of each place that a stream waits at, the last wait is kept, as if it had begun with the first.
+void Tracker::State::open_wait(const OpenWait& wait) {
+    std::erase_if(open_waits, [&](const OpenWait& open) {
+        return order.host().known.covers(open.slot, open.epoch);
+    });
+    const auto same = std::find_if(open_waits.begin(), open_waits.end(), [&](const OpenWait& open) {
+        return open.slot == wait.slot && open.wait.address == wait.wait.address;
+    });
+    if (same != open_waits.end()) {
+        same->wait = wait.wait;
+    } else {
+        open_waits.push_back(wait);
+    }
+}
+
 void Tracker::State::end_waits(const ValueOperation& write, const Clock& clock) {
+    Clock before;
+    if (write.is_fenced) {
+        before.join(clock);
+    } else {
+        before.join_implicit(clock);
+    }
     std::erase_if(open_waits, [&](const OpenWait& open) {
         const bool ends = satisfies(write, open.wait);
         if (ends) {
-            order.join(open.slot, clock);
+            order.join(open.slot, before);
         }
-        return ends || order.host().known.covers(open.slot, open.epoch);
+        return ends;
     });
 }
 

@@ -821,6 +821,21 @@ TEST_F(TrackerTest, TheHostMayChangeWhatItCanReach) {
     EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven RAW"}));
 }
 
+TEST_F(TrackerTest, AStreamMayWaitForOnePlaceAgainAndAgain) {
+    allocate();
+    allocate(kFlag, BlockKind::Host);
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+        value(kSecond, ValueKind::WaitGreaterOrEqual, number);
+    }
+    copy(kSecond, Access::Read);
+    value(kFirst, ValueKind::Write, 2);
+    copy(kFirst, Access::Write);
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven WAR"}));
+    value(kFirst, ValueKind::Write, 3);
+    copy(kFirst, Access::Write);
+    EXPECT_EQ(found(), (Names{"relies-on-implicit-sync proven WAR", "race proven WAR"}));
+}
+
 TEST_F(TrackerTest, AMemsetOverAValueRacesWithItsWrite) {
     allocate();
     value(kFirst, ValueKind::Write, 1, kBlock);
