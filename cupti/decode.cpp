@@ -34,6 +34,7 @@ using HostFunction = QueueOnly<OperationKind::HostFunction>;
 using LoadCode = OnContext<Effect::CodeLoaded>;
 using LoseCode = OnContext<Effect::CodeGone>;
 using Migration = QueueOnly<OperationKind::Copy>;
+using PreparedLaunch = QueueOnly<OperationKind::Kernel>;  // its arguments were set before
 using RecordContext = OnContextAndEvent<Effect::ContextRecorded>;
 using RecordEvent = OnStreamAndEvent<Effect::EventRecorded>;
 using SignalSemaphores = Semaphores<ValueKind::Write>;

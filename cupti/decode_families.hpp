@@ -200,6 +200,29 @@ struct CopyBatch3D {
     }
 };
 
+/// A batch of decompressions (Driver API manual, cuMemBatchDecompressAsync): each reads its source
+/// and writes its destination, of a length that only the data tells, and how long that was.
+struct Decompress {
+    template <typename Params>
+    static void decode(const Decoder& decoder, const DriverCall&, const Params& params,
+                       Call& call) {
+        use_stream(params.stream, call);
+        queue(params, OperationKind::Copy, call);
+        for (std::size_t i = 0; i < params.count; ++i) {
+            const auto& one = params.paramsArray[i];
+            add_batch_copy(decoder.blocks(),
+                           linear_side(Declared::Unified, value_of(one.src), one.srcNumBytes),
+                           {.declared = Declared::Unified,
+                            .range = {.lo = value_of(one.dst)},
+                            .range_exact = false},
+                           call);
+            add_memset(decoder.blocks(), CallForm::Async,
+                       ByteRange::linear(value_of(one.dstActBytes), sizeof(*one.dstActBytes)),
+                       call);
+        }
+    }
+};
+
 // --- memsets ------------------------------------------------------------------------------------
 
 struct Memset {

@@ -327,6 +327,29 @@ TEST_F(Copies, BatchOfBoxes) {
 }
 #endif
 
+#if CUDA_VERSION >= 12060
+TEST_F(Copies, DecompressionReadsItsSourceAndWritesDataAndLength) {
+    CUmemDecompressParams operation{};
+    operation.src = reinterpret_cast<const void*>(kBlock);
+    operation.srcNumBytes = 100;
+    operation.dst = reinterpret_cast<void*>(kOther);
+    operation.dstActBytes = reinterpret_cast<cuuint32_t*>(kPinnedBlock);
+    cuMemBatchDecompressAsync_params p{};
+    p.paramsArray = &operation;
+    p.count = 1;
+    p.stream = stream(0x50);
+    EXPECT_THAT(
+        decode(CUPTI_DRIVER_TRACE_CBID_cuMemBatchDecompressAsync, p).accesses,
+        ElementsAre(
+            exact(ByteRange::linear(kBlock, 100), Access::Read),
+            MemoryAccess{.range = {.lo = kOther}, .access = Access::Write, .range_exact = false},
+            exact(ByteRange::linear(kPinnedBlock, 4), Access::Write)));
+    EXPECT_EQ(call.effect, Effect::Queue);
+    EXPECT_EQ(call.stream.stream, StreamId{0x50});
+    expect_edges(Edge::None, Edge::None);
+}
+#endif
+
 TEST_F(Copies, MemsetsOfEveryElementSize) {
     cuMemsetD8_v2_params d8{};
     d8.dstDevice = kBlock;

@@ -266,6 +266,11 @@ TEST_F(Effects, OperationsWithoutAccesses) {
     EXPECT_EQ(call.operation.kind, OperationKind::Graph);
     EXPECT_EQ(call.stream.stream, StreamId{0x50});
     EXPECT_THAT(call.accesses, testing::IsEmpty());
+    cuLaunchGridAsync_params launch{};
+    launch.hStream = stream(0x50);
+    EXPECT_EQ(decode(CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync, launch).effect, Effect::Queue);
+    EXPECT_EQ(call.operation.kind, OperationKind::Kernel);
+    EXPECT_THAT(call.accesses, testing::IsEmpty());
 }
 
 TEST_F(Effects, OtherFunctionsHaveNone) {

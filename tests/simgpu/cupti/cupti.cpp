@@ -30,6 +30,7 @@ struct CallbackName {
 
 constexpr CallbackName names[] = {
 #include "simgpu_cbids.inc"
+    {simgpu::newer_function, "cuSimgpuNewer"},
 };
 
 constexpr uint32_t driver_cbids = simgpu::newer_function + 1;
