@@ -65,6 +65,7 @@ struct Operation {
     std::uint32_t thread = 0;
     std::span<const MemoryAccess> accesses{};
     std::span<const StoredAddress> stored{};  ///< by place, all in one block
+    bool is_batch = false;                    ///< of copies that have no order among them
     const Operation* nodes = nullptr;         ///< of a graph's launch: whose accesses those are
     std::uint64_t turn = 0;  ///< an event that it waits for and then records anew; 0: none
     std::span<const ValueOperation> values{};  ///< written and waited for in this order

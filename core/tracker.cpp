@@ -301,6 +301,9 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     if (!operation.stored.empty() || state_->holds_pointers) {
         state_->move_pointers(operation);
     }
+    if (operation.is_batch) {
+        state_->check_batch(operation, pending, place);
+    }
     combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
 }

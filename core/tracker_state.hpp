@@ -123,6 +123,7 @@ struct Tracker::State {
     void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
                PlaceId place);
     std::optional<Address> next_block(const MemoryAccess& access);
+    void check_batch(const Operation& operation, PendingOperation& pending, PlaceId place);
     std::vector<StoredAddress> carried_pointers(const Operation& operation);
     void move_pointers(const Operation& operation);
     void hold_pointers(std::span<const StoredAddress> stored);

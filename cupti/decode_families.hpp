@@ -181,6 +181,7 @@ struct CopyBatch {
     static void decode(const Decoder& decoder, const DriverCall&, const Params& params,
                        Call& call) {
         queue(params, OperationKind::Copy, call);
+        call.operation.is_batch = true;
         for (std::size_t i = 0; i < params.count; ++i) {
             add_batch_copy(decoder.blocks(),
                            linear_side(Declared::Unified, params.srcs[i], params.sizes[i]),
@@ -194,6 +195,7 @@ struct CopyBatch3D {
     static void decode(const Decoder& decoder, const DriverCall&, const Params& params,
                        Call& call) {
         queue(params, OperationKind::Copy, call);
+        call.operation.is_batch = true;
         for (std::size_t i = 0; i < params.numOps; ++i) {
             add_batch_copy(decoder.blocks(), params.opList[i], call);
         }

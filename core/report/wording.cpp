@@ -330,6 +330,20 @@ Words race_in_graph(const Finding& finding, const AccessPlace& first, const Acce
             way_to_order_nodes(first, second)};
 }
 
+// Accesses of one operation: all others of a stream are in order.
+bool in_one_batch(const AccessPlace& a, const AccessPlace& b) {
+    return a.stream && b.stream && a.stream->id == b.stream->id;
+}
+
+Words race_in_batch(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
+    return {fmt::format("{}{} {} {} by one of its copies; another {} it, and the copies of a batch "
+                        "have no order.",
+                        spoken_op(first), at_place(first.stack), of_hazard(finding.hazard, true),
+                        the_block(finding), of_hazard(finding.hazard, false)),
+            fmt::format("Leave the other copy to a call of its own after {}{}, on the same stream.",
+                        spoken_op(second), at_place(second.stack))};
+}
+
 Words race_of_streams(const Finding& finding, const AccessPlace& first, const AccessPlace& second) {
     Words words;
     words.message = fmt::format(
@@ -353,8 +367,9 @@ Words describe_race(const Finding& finding) {
     }
     const AccessPlace& first = finding.accesses[0];
     const AccessPlace& second = finding.accesses[1];
-    Words words = in_one_graph(first, second) ? race_in_graph(finding, first, second)
-                                              : race_of_streams(finding, first, second);
+    Words words = in_one_graph(first, second)   ? race_in_graph(finding, first, second)
+                  : in_one_batch(first, second) ? race_in_batch(finding, first, second)
+                                                : race_of_streams(finding, first, second);
     if (finding.verdict == Verdict::Possible) {
         words.message +=
             " Whether they touch the same bytes, and one writes them, could not be established.";

@@ -100,7 +100,8 @@ def is_repairable(finding, how):
     """Whether a wait of a stream is what was missing, and one that `how` queues."""
     kinds = ("race", "use-before-alloc", "freed-in-flight")
     is_between_nodes = all(access["stream"] is None for access in finding["accesses"])
-    return (finding["kind"] in kinds and not is_between_nodes
+    is_in_batch = finding["kind"] == "race" and len({str(access["stream"]) for access in finding["accesses"]}) == 1
+    return (finding["kind"] in kinds and not is_between_nodes and not is_in_batch
             and (how == "enforce-all" or finding["verdict"] != "possible"))
 
 

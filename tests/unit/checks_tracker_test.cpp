@@ -343,6 +343,25 @@ TEST_F(TrackerTest, WhatOthersQueueWhileACopyIsAwaitedIsNotCovered) {
     EXPECT_EQ(found(), (Names{"race proven WAW", "race proven WAR"}));
 }
 
+TEST_F(TrackerTest, CopiesOfOneBatchHaveNoOrder) {
+    allocate();
+    const auto batch = [&](std::uint64_t second) {
+        const std::array<MemoryAccess, 2> touched{
+            MemoryAccess{ByteRange::linear(kBlock, 100), Access::Write},
+            MemoryAccess{ByteRange::linear(kBlock + second, 100), Access::Read}};
+        run({.kind = OperationKind::Copy,
+             .api = "cuMemcpyBatchAsync",
+             .stream = kFirst,
+             .thread = 1,
+             .accesses = touched,
+             .is_batch = true});
+    };
+    batch(100);
+    EXPECT_EQ(found(), (Names{}));
+    batch(99);
+    EXPECT_EQ(found(), (Names{"race proven RAW"}));
+}
+
 constexpr Address kTable = kBlock + 0x10000;
 constexpr Address kOtherTable = kBlock + 0x20000;
 

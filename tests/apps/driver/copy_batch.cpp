@@ -1,22 +1,5 @@
 // Every copy of a batch reads and writes its bytes, the last one too.
-#include <array>
-
-#include "driver_app.hpp"
-
-#if CUDA_VERSION >= 13000
-namespace {
-
-std::array<std::size_t, 2> sizes{kBytes, kBytes};
-CUmemcpyAttributes attributes{CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, {}, {}, 0};
-std::size_t first_of_attributes = 0;
-
-}  // namespace
-#define COPY_BOTH(to, from, stream)                                                         \
-    cuMemcpyBatchAsync((to).data(), (from).data(), sizes.data(), sizes.size(), &attributes, \
-                       &first_of_attributes, 1, stream)
-#else  // older toolkits have it in another form, or not at all
-#define COPY_BOTH(to, from, stream) cuMemcpyDtoDAsync((to)[1], (from)[1], kBytes, stream)
-#endif
+#include "batch.hpp"
 
 int main() {
     use_primary_context();
