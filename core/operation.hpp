@@ -68,6 +68,8 @@ struct Operation {
     bool is_batch = false;                    ///< of copies that have no order among them
     const Operation* nodes = nullptr;         ///< of a graph's launch: whose accesses those are
     std::uint64_t turn = 0;  ///< an event that it waits for and then records anew; 0: none
+    /// Those with the same number, which is not 0, make the same accesses; 0: not known.
+    std::uint64_t repeated = 0;
     std::span<const ValueOperation> values{};  ///< written and waited for in this order
     /// Events that a kernel's launch records: when its blocks say so, and when they have begun.
     std::uint64_t trigger_event = 0;

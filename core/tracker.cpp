@@ -114,6 +114,7 @@ void Tracker::event_created(std::uint64_t event) {
 
 void Tracker::event_destroyed(std::uint64_t event) {
     const std::lock_guard lock(state_->mutex);
+    state_->repeated_launches.erase(event);
     state_->order.event_destroyed(event);
 }
 
@@ -274,7 +275,7 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     pending.trigger_event = operation.trigger_event;
     pending.start_event = operation.start_event;
     state_->place(pending);
-    if (operation.accesses.empty()) {
+    if (operation.accesses.empty() || state_->repeats_launch(operation, pending)) {
         return;
     }
     const PlaceId place = state_->places.intern({.op = name_of(operation.kind),
@@ -306,6 +307,9 @@ void Tracker::begin(const Operation& operation, PendingOperation& pending) {
     }
     combine(pending.uses);
     pending.is_suspect = state_->suspects.contains({pending.slot, pending.epoch});
+    if (operation.repeated != 0) {
+        state_->remember_launch(operation, pending);
+    }
 }
 
 /// Where nothing is repaired, an operation counts as queued at once: the host threads are taken for
@@ -560,6 +564,9 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
         for (const Suspect& suspect : found.mapped()) {
             state_->findings.add(suspect.seen);
         }
+    }
+    if (!succeeded && state_->take_back_repetition(pending)) {
+        return;
     }
     if (!succeeded) {
         for (const Address ptr : pending.touched) {

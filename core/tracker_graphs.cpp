@@ -250,6 +250,87 @@ void Tracker::compare_nodes(const GraphBody& body, const CallSite& site,
     comparison.report();
 }
 
+// Launches that repeat the one before: a graph may have thousands of nodes, and a loop launches it
+// again and again.
+
+/// Whether a launch does what the last one of its executable graph did, from the same place, and
+/// nobody else has used its blocks since: it comes after that one, and so after all that came
+/// before that one, and takes its place.
+bool Tracker::State::repeats_launch(const Operation& operation, PendingOperation& pending) {
+    const auto known =
+        operation.repeated != 0 ? repeated_launches.find(operation.turn) : repeated_launches.end();
+    if (known == repeated_launches.end()) {
+        return false;
+    }
+    RepeatedLaunch& last = known->second;
+    const bool is_same = last.number == operation.repeated && last.slot == pending.slot &&
+                         last.stack == operation.stack && last.thread == operation.thread;
+    const auto is_unused = [&](const RepeatedLaunch::Block& known_block) {
+        const TrackedBlock* const block = blocks.find_start(known_block.ptr, false);
+        return block != nullptr && block->serial == known_block.serial &&
+               block->history.changes() == known_block.changes;
+    };
+    if (!is_same || !std::all_of(last.blocks.begin(), last.blocks.end(), is_unused)) {
+        return false;
+    }
+    last.before = std::exchange(last.epoch, pending.epoch);
+    for (const RepeatedLaunch::Block& block : last.blocks) {
+        blocks.find_start(block.ptr, false)->history.renew(last.slot, last.before, last.epoch);
+    }
+    pending.uses = last.uses;
+    return true;
+}
+
+/// Not where somebody has to be told of every use, or where something is found in every launch.
+void Tracker::State::remember_launch(const Operation& operation, const PendingOperation& pending) {
+    repeated_launches.erase(operation.turn);
+    const auto is_in_bounds = [&](const MemoryAccess& access) {
+        const TrackedBlock* const block = blocks.find(access.range.lo);
+        return block != nullptr && !block->has_overrun;
+    };
+    if (policy.watches_calls || remembers_uses || holds_pointers || pending.is_suspect ||
+        !std::all_of(operation.accesses.begin(), operation.accesses.end(), is_in_bounds)) {
+        return;
+    }
+    RepeatedLaunch launch{.number = operation.repeated,
+                          .stack = operation.stack,
+                          .thread = operation.thread,
+                          .slot = pending.slot,
+                          .epoch = pending.epoch,
+                          .before = 0,
+                          .blocks = {},
+                          .uses = pending.uses};
+    std::vector<Address> touched = pending.touched;
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const Address ptr : touched) {
+        const TrackedBlock& block = *blocks.find_start(ptr, false);
+        launch.blocks.push_back(
+            {.ptr = ptr, .serial = block.serial, .changes = block.history.changes()});
+    }
+    repeated_launches.insert_or_assign(operation.turn, std::move(launch));
+}
+
+/// Of a launch that has failed, if it had taken the place of the one before.
+bool Tracker::State::take_back_repetition(const PendingOperation& pending) {
+    const auto known = repeated_launches.find(pending.turn);
+    if (known == repeated_launches.end() || known->second.slot != pending.slot ||
+        known->second.epoch != pending.epoch) {
+        return false;
+    }
+    RepeatedLaunch failed = std::move(known->second);
+    repeated_launches.erase(known);
+    if (failed.before == 0) {
+        return false;
+    }
+    for (const RepeatedLaunch::Block& block : failed.blocks) {
+        if (TrackedBlock* const used = blocks.find_start(block.ptr, false)) {
+            used->history.renew(failed.slot, failed.epoch, failed.before);
+        }
+    }
+    return true;
+}
+
 // Memory of graphs (Driver API manual, cuGraphAddMemAllocNode)
 
 void Tracker::graph_memory_given_out(Address ptr, std::uint64_t bytes, const CallSite& node) {

@@ -94,6 +94,25 @@ struct GraphMemory {
     Side allocated;  ///< the node
 };
 
+/// The last launch of an executable graph, if nothing was found in it: as long as nobody else uses
+/// its blocks, the next one finds nothing either.
+struct RepeatedLaunch {
+    struct Block {
+        Address ptr;
+        std::uint64_t serial;
+        std::uint64_t changes;
+    };
+
+    std::uint64_t number = 0;  ///< Operation::repeated
+    StackId stack{};
+    std::uint32_t thread = 0;
+    StreamSlot slot = 0;
+    Epoch epoch = 0;
+    Epoch before = 0;  ///< the launch whose place it took; 0: none
+    std::vector<Block> blocks;
+    std::vector<PendingOperation::Use> uses;
+};
+
 /// Adds work to what has to be waited for, of each stream the latest.
 inline void add_missing(std::vector<UsePoint>& missing, const UsePoint& earlier) {
     for (UsePoint& known : missing) {
@@ -176,6 +195,9 @@ struct Tracker::State {
     }
     const std::pair<const Address, GraphMemory>* find_graph_memory(Address address) const;
     void check_graph_memory(PastAccess use);
+    bool repeats_launch(const Operation& operation, PendingOperation& pending);
+    void remember_launch(const Operation& operation, const PendingOperation& pending);
+    bool take_back_repetition(const PendingOperation& pending);
     PlaceId place_of_node(const Operation& graph, const Operation& node);
 
     std::mutex mutex;
@@ -186,6 +208,7 @@ struct Tracker::State {
     std::vector<OpenWait> open_waits;
     TrackedBlocks blocks;
     std::map<Address, GraphMemory> graph_memory;
+    std::unordered_map<std::uint64_t, RepeatedLaunch> repeated_launches;  ///< by Operation::turn
     std::unordered_map<std::uint64_t, RetiredBlock> retired;  ///< by the block's serial number
     Places places;
     Findings findings;

@@ -41,6 +41,7 @@ void GraphWatch::launched(Call& call) {
     }
     call.operation.accesses = call.launch->accesses;
     call.operation.nodes = call.launch->nodes.data();
+    call.operation.repeated = call.launch->number;
 }
 
 /// Events that nodes record or wait for order the launch as a whole.

@@ -79,6 +79,7 @@ void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {
     if (entries_ == nullptr) {
         return;
     }
+    ++changes_;
     std::vector<Key>& keys = entries_->keys;
     for (Key& key : keys) {
         if (key.replaced_by == epoch && key.replaced_by_slot == slot) {
@@ -86,6 +87,23 @@ void AccessHistory::withdraw(StreamSlot slot, Epoch epoch) {
         }
     }
     entries_->keep([&](std::size_t i) { return keys[i].slot != slot || keys[i].epoch != epoch; });
+}
+
+void AccessHistory::renew(StreamSlot slot, Epoch from, Epoch to) {
+    if (entries_ == nullptr) {
+        return;
+    }
+    entries_->keep([&](std::size_t i) {
+        Key& key = entries_->keys[i];
+        if (key.slot == slot && key.epoch == from) {
+            key.epoch = to;
+            entries_->accesses[i].epoch = to;
+        }
+        if (key.replaced_by_slot == slot && key.replaced_by == from) {
+            key.replaced_by = to;
+        }
+        return true;
+    });
 }
 
 /// Whether `next`, which it is ordered before, stands for the access from now on. A kernel surely

@@ -50,6 +50,7 @@ class AccessHistory {
         if (entries_ == nullptr) {
             entries_ = std::make_unique<Entries>();
         }
+        ++changes_;
         if (!add_in_order(next, clock, host, calls)) {
             entries_->visit(next, clock, host, calls, unordered);
             entries_->put(next);
@@ -74,6 +75,13 @@ class AccessHistory {
     /// Forgets the accesses of an operation that was not queued after all; what they stood for
     /// counts again.
     void withdraw(StreamSlot slot, Epoch epoch);
+
+    /// An operation that did what `from` of the same stream did, and comes after that and after
+    /// everything here, has taken its place.
+    void renew(StreamSlot slot, Epoch from, Epoch to);
+
+    /// Grows with every access that is added or withdrawn.
+    std::uint64_t changes() const { return changes_; }
 
     /// Accesses that count.
     std::size_t size() const;
@@ -176,6 +184,7 @@ class AccessHistory {
     std::size_t recorded() const { return entries_ != nullptr ? entries_->keys.size() : 0; }
 
     std::unique_ptr<Entries> entries_;  ///< none while the block has not been used
+    std::uint64_t changes_ = 0;
 };
 
 }  // namespace cuward

@@ -1,6 +1,7 @@
 #include "core/graphs/graph_work.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -112,6 +113,8 @@ class Merger {
     }
 
     GraphLaunch take() {
+        static std::atomic<std::uint64_t> launches{0};
+        launch_.number = ++launches;
         join_chunks();
         return std::move(launch_);
     }

@@ -58,6 +58,7 @@ struct GraphWork {
 /// What one launch of an executable graph touches. Memory that it allocates and frees again is its
 /// own business.
 struct GraphLaunch {
+    std::uint64_t number = 0;            ///< of no other
     std::vector<MemoryAccess> accesses;  ///< `node` counts into `nodes`, from 1
     std::vector<Operation> nodes;
     std::vector<SharedGraphWork> orders;  ///< nodes that wait for others than nodes, or let them

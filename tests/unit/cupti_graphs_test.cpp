@@ -206,6 +206,44 @@ TEST_F(GraphWatchTest, AnEventOrdersALaunch) {
     EXPECT_EQ(races(), 0U);
 }
 
+TEST_F(GraphWatchTest, EveryOneOfManyLaunchesHasToBeWaitedFor) {
+    capture_write();
+    instantiate();
+    launch(first);
+    launch(first);
+    order();
+    launch(first);
+    write(second);
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(GraphWatchTest, ALaunchAfterManyIsComparedWithWhatOthersDidMeanwhile) {
+    capture_write();
+    instantiate();
+    launch(first);
+    launch(first);
+    order();
+    write(second);
+    EXPECT_EQ(races(), 0U);
+    launch(first);
+    EXPECT_EQ(races(), 1U);
+}
+
+TEST_F(GraphWatchTest, ALaunchThatFailsLeavesThoseBefore) {
+    capture_write();
+    instantiate();
+    launch(first);
+    order();
+    launch(first, CUDA_ERROR_LAUNCH_FAILED);
+    write(second);
+    EXPECT_EQ(races(), 0U);
+    launch(second);
+    launch(second);
+    launch(second, CUDA_ERROR_LAUNCH_FAILED);
+    write(first);
+    EXPECT_EQ(races(), 1U);
+}
+
 TEST_F(GraphWatchTest, LaunchesOfOneExecutableGraphAreOrdered) {
     capture_write();
     instantiate();
