@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstring>
 
 #include "body.hpp"
@@ -14,7 +16,7 @@ CUresult free_device(CUdeviceptr address) {
     SIM_TRY(require_context(context));
     SIM_TRY(forbid_in_capture(*context));
     const auto allocation = find_allocation(address);
-    SIM_REQUIRE(allocation && allocation->base == address && !allocation->host() &&
+    SIM_REQUIRE(allocation && allocation->base == address && allocation->owned() &&
                 !allocation->freed);
     if (allocation->pool != nullptr) {
         // Measured: memory of a pool is given back without waiting for anything.
@@ -61,9 +63,9 @@ CUresult pointer_attribute(void* data, CUpointer_attribute attribute, CUdevicept
     const bool ordinary = found->kind == MemoryKind::Device && found->pool == nullptr;
     switch (attribute) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            // Measured: none for memory of a pool.
+            // Measured: none for memory of a pool, as for what belongs to no context.
             *static_cast<CUcontext*>(data) =
-                found->pool == nullptr ? found->context->handle() : nullptr;
+                found->pool == nullptr && !found->mapped() ? found->context->handle() : nullptr;
             return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
             *static_cast<unsigned*>(data) =
@@ -281,9 +283,32 @@ SIM_API(cuIpcGetMemHandle, , 4010, CUipcMemHandle*, pHandle, CUdeviceptr, dptr) 
     // Measured: memory of a pool has no such handle.
     SIM_REQUIRE(found && !found->freed && found->kind == MemoryKind::Device &&
                 found->pool == nullptr);
+    const SharedPlace place = shared_place(*found);
     std::memset(pHandle, 0, sizeof *pHandle);
-    std::memcpy(pHandle->reserved, &found->id, sizeof found->id);
+    std::memcpy(pHandle->reserved, &place, sizeof place);
     return CUDA_SUCCESS;
+}
+
+SIM_API(cuIpcOpenMemHandle, _v2, 11000, CUdeviceptr*, pdptr, CUipcMemHandle, handle, unsigned int,
+        Flags) {
+    SIM_REQUIRE(pdptr != nullptr && Flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    Context* context = nullptr;
+    SIM_TRY(require_context(context));
+    SharedPlace place;
+    std::memcpy(&place, handle.reserved, sizeof place);
+    // A process cannot open what it has itself.
+    SIM_TRY(place.process == getpid() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS);
+    uintptr_t address = 0;
+    SIM_TRY(open_shared(*context, place, address));
+    *pdptr = address;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuIpcCloseMemHandle, , 4010, CUdeviceptr, dptr) {
+    const auto found = find_allocation(dptr);
+    SIM_REQUIRE(found && found->base == dptr && found->kind == MemoryKind::Opened);
+    synchronize_device(found->device);
+    return close_shared(*found);
 }
 
 SIM_API(cuMemAdvise, _v2, 12020, CUdeviceptr, devPtr, size_t, count, CUmem_advise, advice,

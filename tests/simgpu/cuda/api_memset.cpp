@@ -14,7 +14,7 @@ CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, si
     const auto allocation = find_allocation(to);
     SIM_REQUIRE(allocation && to % element == 0);
     const size_t row = pitch != 0 ? pitch : width * element;
-    SIM_REQUIRE(to + (height - 1) * row + width * element <= allocation->end());
+    SIM_REQUIRE(to + (height - 1) * row + width * element <= end_of_mapped(*allocation));
     if (!async) {
         SIM_TRY(forbid_in_capture(stream->context()));
     }

@@ -52,9 +52,11 @@ CUresult resolve(const SideShape& in, const CUDA_MEMCPY3D& shape, Side& side) {
         return in.type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     }
     side.place = allocation->host() ? Place::Pinned : Place::Device;
+    side.synchronizes = allocation->sync_memops;
     const uintptr_t end = first + (shape.Depth - 1) * side.slice + (shape.Height - 1) * side.pitch +
                           shape.WidthInBytes;
-    return end > allocation->end() && !allocation->host() ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return end > end_of_mapped(*allocation) && !allocation->host() ? CUDA_ERROR_INVALID_VALUE
+                                                                   : CUDA_SUCCESS;
 }
 
 uintptr_t address_of(CUmemorytype type, const void* host, CUdeviceptr device) {
@@ -124,6 +126,9 @@ void run_copy(const CopyTask& copy) {
 HostWait host_wait(const CopyTask& copy, bool async) {
     const bool from_device = copy.source.place == Place::Device;
     const bool to_device = copy.target.place == Place::Device;
+    if (!async && (copy.source.synchronizes || copy.target.synchronizes)) {
+        return HostWait::Completion;
+    }
     if (from_device && to_device) {
         return HostWait::None;
     }

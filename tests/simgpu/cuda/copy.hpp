@@ -18,6 +18,7 @@ struct Side {
     size_t pitch = 0;
     size_t slice = 0;
     Place place = Place::Pageable;
+    bool synchronizes = false;  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
 
     std::byte* row(size_t y, size_t z) const { return base + z * slice + y * pitch; }
 };

@@ -1,8 +1,12 @@
 #include "memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 
 #include "../handle.hpp"
 #include "config.hpp"
@@ -54,7 +58,7 @@ class Arena {
         if (bytes >= big) {
             const uintptr_t first = round_up(address, page);
             const uintptr_t last = (address + bytes) / page * page;
-            madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+            madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE);
         }
         auto next = holes_.lower_bound(address);
         if (next != holes_.begin()) {
@@ -73,20 +77,30 @@ class Arena {
     }
 
     size_t used() const { return used_; }
+    int file() const { return file_; }
+    uint64_t offset_of(uintptr_t address) const { return address - range_; }
 
   private:
+    // A file, so that other processes can be given parts of it.
     bool reserve() {
         const size_t size = config().memory_bytes;
-        void* range = mmap(nullptr, size + big, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        file_ = memfd_create("simgpu", MFD_CLOEXEC);
+        if (file_ < 0 || ftruncate(file_, static_cast<off_t>(size + big)) != 0) {
+            return false;
+        }
+        void* range =
+            mmap(nullptr, size + big, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
         if (range == MAP_FAILED) {
             return false;
         }
+        range_ = reinterpret_cast<uintptr_t>(range);
         base_ = round_up(reinterpret_cast<uintptr_t>(range), big);
         holes_[base_] = size;
         return true;
     }
 
+    int file_ = -1;
+    uintptr_t range_ = 0;
     uintptr_t base_ = 0;
     size_t used_ = 0;
     std::map<uintptr_t, size_t> holes_;
@@ -99,6 +113,8 @@ struct Memory {
     std::map<int, Pool*> defaults;
     std::map<int, Pool*> currents;
     std::vector<Pool*> pools;
+    // Where memory of other processes is open, by process, file and offset.
+    std::map<std::tuple<int, int, uint64_t>, uintptr_t> opened;
     uint64_t next_id = 1;
 };
 
@@ -136,6 +152,33 @@ std::optional<Allocation> find_allocation(uintptr_t address) {
         return std::nullopt;
     }
     return it->second;
+}
+
+uintptr_t end_of_mapped(const Allocation& allocation) {
+    uintptr_t end = allocation.end();
+    if (!allocation.mapped()) {
+        return end;
+    }
+    while (const auto next = find_allocation(end)) {
+        if (!next->mapped()) {
+            break;
+        }
+        end = next->end();
+    }
+    return end;
+}
+
+void add_mapping(uintptr_t address, size_t bytes, const CUmemLocation& location) {
+    Allocation allocation;
+    const bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    allocation.base = address;
+    allocation.size = bytes;
+    allocation.reserved = bytes;
+    allocation.kind = on_device ? MemoryKind::Mapped : MemoryKind::MappedHost;
+    allocation.device = on_device ? location.id : 0;
+    const std::lock_guard lock(memory().mutex);
+    uintptr_t same = 0;
+    add(allocation, same);
 }
 
 CUresult allocate_device(Context& context, size_t bytes, MemoryKind kind, uintptr_t& address) {
@@ -197,10 +240,60 @@ CUresult release(const Allocation& allocation) {
     }
     if (allocation.kind == MemoryKind::Pinned) {
         munmap(reinterpret_cast<void*>(allocation.base), allocation.reserved);
-    } else if (!allocation.host()) {
+    } else if (allocation.kind == MemoryKind::Opened) {
+        munmap(reinterpret_cast<void*>(allocation.base / page * page), allocation.reserved);
+    } else if (allocation.owned()) {
         memory().arenas[allocation.device].give(allocation.base, allocation.reserved);
     }
     return CUDA_SUCCESS;
+}
+
+SharedPlace shared_place(const Allocation& allocation) {
+    const std::lock_guard lock(memory().mutex);
+    const Arena& arena = memory().arenas[allocation.device];
+    return {getpid(), arena.file(), arena.offset_of(allocation.base), allocation.size};
+}
+
+CUresult open_shared(Context& context, const SharedPlace& place, uintptr_t& address) {
+    const std::lock_guard lock(memory().mutex);
+    uintptr_t& known = memory().opened[{place.process, place.file, place.offset}];
+    const auto open_already = known != 0 ? find_allocation(known) : std::nullopt;
+    if (open_already && open_already->kind == MemoryKind::Opened) {
+        ++memory().allocations[known].opened;
+        address = known;
+        return CUDA_SUCCESS;
+    }
+    const std::string path =
+        "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.file);
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    const uint64_t lead = place.offset % page;
+    Allocation allocation;
+    allocation.size = place.bytes;
+    allocation.reserved = round_up(lead + place.bytes, page);
+    void* const range = mmap(nullptr, allocation.reserved, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                             static_cast<off_t>(place.offset - lead));
+    close(file);
+    if (range == MAP_FAILED) {
+        return CUDA_ERROR_MAP_FAILED;
+    }
+    allocation.base = reinterpret_cast<uintptr_t>(range) + lead;
+    allocation.kind = MemoryKind::Opened;
+    allocation.device = context.device();
+    allocation.context = &context;
+    allocation.opened = 1;
+    known = allocation.base;
+    return add(allocation, address);
+}
+
+CUresult close_shared(const Allocation& allocation) {
+    const std::lock_guard lock(memory().mutex);
+    if (--memory().allocations[allocation.base].opened != 0) {
+        return CUDA_SUCCESS;
+    }
+    return release(allocation);
 }
 
 CUresult set_sync_memops(uintptr_t address, bool on) {

@@ -17,7 +17,7 @@ namespace simgpu {
 class Context;
 struct Pool;
 
-enum class MemoryKind { Device, Managed, Pinned, Registered };
+enum class MemoryKind { Device, Managed, Pinned, Registered, Mapped, MappedHost, Opened };
 
 struct Allocation {
     uintptr_t base = 0;
@@ -35,18 +35,41 @@ struct Allocation {
     bool outlived = false;
     bool sync_memops = false;
     uint64_t id = 0;
+    unsigned opened = 0;  // by how many calls, if it is another process's
 
-    bool host() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }
+    bool owned() const { return kind == MemoryKind::Device || kind == MemoryKind::Managed; }
+    bool host() const {
+        return kind == MemoryKind::Pinned || kind == MemoryKind::Registered ||
+               kind == MemoryKind::MappedHost;
+    }
+    bool mapped() const { return kind == MemoryKind::Mapped || kind == MemoryKind::MappedHost; }
     uintptr_t end() const { return base + size; }
 };
 
 // Which allocation an address lies in.
 std::optional<Allocation> find_allocation(uintptr_t address);
 
+// Where it ends, or what is mapped right behind it.
+uintptr_t end_of_mapped(const Allocation& allocation);
+
 CUresult allocate_device(Context& context, size_t bytes, MemoryKind kind, uintptr_t& address);
 CUresult allocate_pinned(Context& context, size_t bytes, unsigned flags, uintptr_t& address);
 CUresult register_host(Context& context, uintptr_t address, size_t bytes, unsigned flags);
+// What virtual memory management maps, once a device may use it.
+void add_mapping(uintptr_t address, size_t bytes, const CUmemLocation& location);
 CUresult release(const Allocation& allocation);
+
+// Where another process finds memory: in a file that one of them has open.
+struct SharedPlace {
+    int process = 0;
+    int file = 0;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+};
+SharedPlace shared_place(const Allocation& allocation);
+CUresult open_shared(Context& context, const SharedPlace& place, uintptr_t& address);
+CUresult close_shared(const Allocation& allocation);
+
 CUresult set_sync_memops(uintptr_t address, bool on);
 // Freed by a call whose effect is still to come: no longer the program's, still mapped.
 void mark_freed(const Allocation& allocation);

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstring>
 
 #include "convert.hpp"
 #include "registry.hpp"
@@ -118,6 +119,16 @@ RT_API(cudaPointerGetAttributes, struct cudaPointerAttributes*, attributes, cons
 RT_API(cudaIpcGetMemHandle, cudaIpcMemHandle_t*, handle, void*, devPtr) {
     static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle));
     return from(d.cuIpcGetMemHandle(reinterpret_cast<CUipcMemHandle*>(handle), device(devPtr)));
+}
+
+RT_API(cudaIpcOpenMemHandle, void**, devPtr, cudaIpcMemHandle_t, handle, unsigned int, flags) {
+    CUipcMemHandle same;
+    std::memcpy(&same, &handle, sizeof same);
+    return from(d.cuIpcOpenMemHandle(reinterpret_cast<CUdeviceptr*>(devPtr), same, flags));
+}
+
+RT_API(cudaIpcCloseMemHandle, void*, devPtr) {
+    return from(d.cuIpcCloseMemHandle(device(devPtr)));
 }
 
 RT_API(cudaMemAdvise, const void*, devPtr, size_t, count, enum cudaMemoryAdvise, advice,
