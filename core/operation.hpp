@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/array_layout.hpp"
+#include "core/blocks/mappings.hpp"
 #include "core/byte_range.hpp"
 #include "core/order/clock.hpp"
 #include "core/order/value_operation.hpp"
@@ -131,8 +133,24 @@ enum class BlockKind : std::uint8_t {
     Host,
     Registered,
     Array,
-    MipmappedArray
+    MipmappedArray,
+    Physical,      ///< of cuMemCreate: used through mappings
+    PhysicalHost,  ///< the same, on the host
+    Ipc,           ///< of another process, opened by its handle
+    Imported,      ///< buffer of external memory, or pointer into a pool of another process
+    Global,        ///< a variable of the program's device code
+    ManagedGlobal
 };
+
+constexpr bool is_array(BlockKind kind) {
+    return kind == BlockKind::Array || kind == BlockKind::MipmappedArray;
+}
+constexpr bool is_physical(BlockKind kind) {
+    return kind == BlockKind::Physical || kind == BlockKind::PhysicalHost;
+}
+constexpr bool is_global(BlockKind kind) {
+    return kind == BlockKind::Global || kind == BlockKind::ManagedGlobal;
+}
 
 /// What a decoder may want to know of a live block.
 struct KnownBlock {
@@ -143,8 +161,11 @@ struct KnownBlock {
 /// A successful allocation.
 struct Allocation {
     BlockKind kind = BlockKind::Device;
-    Address ptr = 0;  ///< for arrays the handle
+    Address ptr = 0;  ///< for arrays and physical memory the handle
     std::uint64_t bytes = 0;
+    ArrayLayout layout{};
+    bool is_imported = false;  ///< other processes may use it
+    std::uint64_t owner = 0;   ///< of a variable: its module or library
     ContextId context = 0;
     int device = -1;
     StreamRef stream;                   ///< for BlockKind::Async: the stream it is ordered on
@@ -154,13 +175,29 @@ struct Allocation {
 };
 
 /// What a free call may free: freeing host memory with cuMemFree is an invalid free.
-enum class FreeKind : std::uint8_t { Device, Async, Host, Unregister, Array, MipmappedArray };
+enum class FreeKind : std::uint8_t {
+    Device,
+    Async,
+    Host,
+    Unregister,
+    Array,
+    MipmappedArray,
+    Ipc  ///< cuIpcCloseMemHandle
+};
 
 struct FreeRequest {
     FreeKind kind = FreeKind::Device;
     Address ptr = 0;
     ContextId context = 0;
     StreamRef stream;  ///< for FreeKind::Async
+    CallSite site;
+};
+
+/// A cuMemUnmap between entry and return of its call.
+struct PendingUnmap {
+    std::vector<Mapping> mappings{};
+    /// Uses that may be running and that the tool is to wait for.
+    std::vector<UsePoint> missing{};
     CallSite site;
 };
 

@@ -11,6 +11,7 @@ bool frees(FreeKind free, BlockKind block) {
         case BlockKind::Async:
         case BlockKind::Pitched:
         case BlockKind::Managed:
+        case BlockKind::Imported:
             return free == FreeKind::Device || free == FreeKind::Async;
         case BlockKind::Host:
             return free == FreeKind::Host;
@@ -19,9 +20,16 @@ bool frees(FreeKind free, BlockKind block) {
         case BlockKind::Array:
             return free == FreeKind::Array;
         case BlockKind::MipmappedArray:
+            return free == FreeKind::MipmappedArray;
+        case BlockKind::Ipc:
+            return free == FreeKind::Ipc;
+        case BlockKind::Physical:
+        case BlockKind::PhysicalHost:
+        case BlockKind::Global:
+        case BlockKind::ManagedGlobal:
             break;
     }
-    return free == FreeKind::MipmappedArray;
+    return false;
 }
 
 bool is_of_array(FreeKind kind) {
@@ -223,7 +231,7 @@ bool Tracker::may_be_tracked(Address address) const {
 
 bool Tracker::is_live(Address ptr) const {
     const std::lock_guard lock(state_->mutex);
-    return state_->blocks.find_start(ptr, false) != nullptr;
+    return state_->blocks.find_start(ptr) != nullptr;
 }
 
 std::optional<ContextId> Tracker::pool_context(Address address) const {
@@ -242,8 +250,9 @@ std::optional<KnownBlock> Tracker::find_block(Address address) const {
         return std::nullopt;
     }
     const std::lock_guard lock(state_->mutex);
-    if (const TrackedBlock* const block = state_->blocks.find(address)) {
-        return KnownBlock{block->kind, block->end()};
+    if (const TrackedBlock* const block = state_->block_at(address)) {
+        const auto mapping = state_->mappings.find(address);
+        return KnownBlock{block->kind, mapping ? mapping->hi : block->end()};
     }
     if (const auto* const memory = state_->find_graph_memory(address)) {
         return KnownBlock{BlockKind::Async, memory->first + memory->second.bytes};
@@ -394,43 +403,77 @@ PastAccess Tracker::State::describe(const Operation& operation, const MemoryAcce
             .is_value = access.is_value};
 }
 
-/// What a graph's nodes do to neighbouring blocks may have been joined: each gets its part.
-void Tracker::State::touch_each(const Operation& operation, MemoryAccess access,
+void Tracker::State::touch_each(const Operation& operation, const MemoryAccess& access,
                                 PendingOperation& pending, PlaceId place) {
-    while (const auto next = next_block(access)) {
-        const Address end = access.range.hi();
-        access.range = ByteRange::linear(access.range.lo, *next - access.range.lo);
-        touch(operation, access, pending, place);
-        access.range = ByteRange::linear(*next, end - *next);
-    }
-    touch(operation, access, pending, place);
+    touch_parts(operation, access, pending, place);
     if (holds_pointers && !access.range_exact) {
         touch_reached(operation, access, pending, place);
     }
 }
 
-/// Where the block starts that joined accesses go on in.
-std::optional<Address> Tracker::State::next_block(const MemoryAccess& access) {
-    const TrackedBlock* const block = access.is_joined ? blocks.find(access.range.lo) : nullptr;
-    if (block == nullptr || access.range.hi() <= block->end()) {
-        return std::nullopt;
+/// What a graph's nodes do to neighbouring blocks may have been joined, a copy may go on from one
+/// registered range to the next, and memory may be mapped in parts: each block gets its part.
+void Tracker::State::touch_parts(const Operation& operation, MemoryAccess access,
+                                 PendingOperation& pending, PlaceId place) {
+    for (int part = 0; part < kMostReached || access.range_exact; ++part) {
+        MemoryAccess here = access;
+        std::optional<Address> next = translate(here);
+        const std::optional<Address> next_there =
+            bindings.empty() ? touch(operation, here, pending, place)
+                             : touch_bound(operation, here, pending, place);
+        next = next ? next : next_there;
+        if (!next) {
+            return;
+        }
+        if (access.range.width != 0) {
+            access.range = ByteRange::linear(*next, access.range.hi() - *next);
+        }
+        access.range.lo = *next;
+        // Where in its memory a kernel's pointer still leads to is a guess.
+        access.direction_known = access.direction_known && access.range_exact;
     }
-    const TrackedBlock* const next = blocks.find(block->end());
-    return next != nullptr ? std::optional(next->ptr) : std::nullopt;
 }
 
-void Tracker::State::touch(const Operation& operation, const MemoryAccess& access,
-                           PendingOperation& pending, PlaceId place) {
+/// Where the block starts that an access goes on in.
+std::optional<Address> Tracker::State::next_block(const TrackedBlock* block,
+                                                  const MemoryAccess& access) {
+    if (block == nullptr) {
+        // A copy may start in ordinary memory in front of a range that has been registered.
+        const TrackedBlock* const next = access.range_exact && access.range.is_linear()
+                                             ? blocks.first_from(access.range.lo)
+                                             : nullptr;
+        const bool is_reached =
+            next != nullptr && next->kind == BlockKind::Registered && next->ptr < access.range.hi();
+        return is_reached ? std::optional(next->ptr) : std::nullopt;
+    }
+    const bool spans = access.is_joined || (access.range_exact && access.range.is_linear() &&
+                                            block->kind == BlockKind::Registered);
+    if (!spans || access.range.hi() <= block->end()) {
+        return std::nullopt;
+    }
+    const TrackedBlock* const next =
+        access.is_joined ? blocks.find(block->end()) : blocks.first_from(block->end());
+    return next != nullptr && next->ptr < access.range.hi() ? std::optional(next->ptr)
+                                                            : std::nullopt;
+}
+
+/// Touches one block, and gives where the next one starts that the access reaches into.
+std::optional<Address> Tracker::State::touch(const Operation& operation, const MemoryAccess& access,
+                                             PendingOperation& pending, PlaceId place) {
     TrackedBlock* block = blocks.find(access.range.lo);
+    const std::optional<Address> next = next_block(block, access);
     if (block == nullptr) {
         if (blocks.find_freed(access.range.lo) != nullptr) {
             check_alive(describe(operation, access, pending.slot, pending.epoch, place));
         } else if (find_graph_memory(access.range.lo) != nullptr) {
             check_graph_memory(describe(operation, access, pending.slot, pending.epoch, place));
         }
-        return;
+        return next;
     }
     PastAccess use = describe(operation, access, pending.slot, pending.epoch, place);
+    if (next) {
+        use.range.width = block->end() - use.range.lo;
+    }
     if (use.range_exact) {
         check_bounds(*block, use);
     }
@@ -457,6 +500,7 @@ void Tracker::State::touch(const Operation& operation, const MemoryAccess& acces
     if (block->resource_block.device_ordinal >= 0 && !is_same) {
         pending.uses.push_back(use_of_block);
     }
+    return next;
 }
 
 void Tracker::State::suspect(PendingOperation& pending, const Suspect& found) {
@@ -481,19 +525,21 @@ void Tracker::State::check_alive(PastAccess use) {
     }
     // Counts whether or not the call succeeds: the driver may have refused it for this very reason.
     findings.add({.kind = FindingKind::UseAfterFree,
-                  .verdict = certainty_of(use),
+                  .verdict = at_most(block, certainty_of(use)),
                   .block = block.serial,
                   .block_start = block.ptr,
                   .block_bytes = block.bytes,
-                  .ptr = use.range.lo,
+                  .ptr = shown(block, use.range.lo),
                   .sides = {{.place = block.place, .stream = block.stream, .thread = block.thread},
                             Side::of(use)}});
 }
 
 // Counts at once, as the driver may refuse the call for this very reason. Registered memory is left
-// out: the program's own memory goes on behind it.
+// out: the program's own memory goes on behind it. So are arrays, as the size of some formats is
+// not known.
 void Tracker::State::check_bounds(TrackedBlock& block, const PastAccess& use) {
-    if (use.range.hi() <= block.end() || block.kind == BlockKind::Registered) {
+    if (use.range.hi() <= block.end() || block.kind == BlockKind::Registered ||
+        is_array(block.kind)) {
         return;
     }
     block.has_overrun = true;
@@ -519,7 +565,7 @@ void Tracker::State::check_allocated(const TrackedBlock& block, const PastAccess
                                .block = block.serial,
                                .block_start = block.ptr,
                                .block_bytes = block.bytes,
-                               .ptr = use.range.lo,
+                               .ptr = shown(block, use.range.lo),
                                .sides = {allocated, Side::of(use)}},
                       .earlier = block.slot,
                       .epoch = block.epoch});
@@ -532,7 +578,7 @@ void Tracker::State::report_unordered(const TrackedBlock& block, const PastAcces
     }
     const bool is_implicit = clock_of(pending).known.covers(earlier.slot, earlier.epoch) ||
                              waits_for_later_work(earlier.slot, earlier.epoch);
-    const Verdict verdict = verdict_of(earlier, later);
+    const Verdict verdict = at_most(block, verdict_of(earlier, later));
     if (is_implicit && verdict == Verdict::Possible) {
         return;
     }
@@ -543,7 +589,7 @@ void Tracker::State::report_unordered(const TrackedBlock& block, const PastAcces
                       .block = block.serial,
                       .block_start = block.ptr,
                       .block_bytes = block.bytes,
-                      .ptr = later.range.lo,
+                      .ptr = shown(block, later.range.lo),
                       .sides = {Side::of(earlier), Side::of(later)}},
              .earlier = earlier.slot,
              .epoch = is_implicit ? 0 : earlier.epoch});
@@ -570,7 +616,7 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
     }
     if (!succeeded) {
         for (const Address ptr : pending.touched) {
-            if (TrackedBlock* block = state_->blocks.find_start(ptr, false)) {
+            if (TrackedBlock* block = state_->blocks.find_start(ptr)) {
                 block->history.withdraw(pending.slot, pending.epoch);
             }
         }
@@ -592,10 +638,19 @@ void Tracker::end(PendingOperation& pending, bool succeeded) {
 
 void Tracker::allocated(const Allocation& allocation) {
     const std::lock_guard lock(state_->mutex);
+    if (allocation.kind == BlockKind::Ipc) {
+        TrackedBlock* const opened = state_->blocks.find_start(allocation.ptr);
+        if (opened != nullptr && opened->kind == BlockKind::Ipc) {
+            ++opened->references;
+            return;
+        }
+    }
     TrackedBlock block;
     block.serial = ++state_->serials;
-    block.ptr = allocation.ptr;
+    const bool has_address = !is_array(allocation.kind) && !is_physical(allocation.kind);
+    (has_address ? block.ptr : block.handle) = allocation.ptr;
     block.bytes = allocation.bytes;
+    block.is_imported = allocation.is_imported;
     block.context = allocation.context;
     block.resource_block = allocation.resource_block;
     block.kind = allocation.kind;
@@ -608,12 +663,25 @@ void Tracker::allocated(const Allocation& allocation) {
         block.epoch = state_->order.next(block.slot);
         block.stream = state_->stream_id(block.slot, allocation.site.thread);
     }
-    if (!block.is_array()) {
+    if (has_address) {
         state_->hull.add(block.ptr, block.end());
     }
-    state_->live_bytes += block.bytes;
+    state_->count(block, 1);
     state_->log.alloc(block.serial, allocation, block.stream);
-    state_->blocks.add(std::move(block));
+    const TrackedBlock& added = state_->blocks.add(std::move(block));
+    if (is_array(added.kind)) {
+        state_->blocks.set_array(added.handle, {.range = ByteRange::linear(added.ptr, added.bytes),
+                                                .layout = allocation.layout});
+    }
+}
+
+/// What an address, or the handle of an array, stands for.
+Address Tracker::State::start_of(const FreeRequest& request) const {
+    if (!is_of_array(request.kind)) {
+        return request.ptr;
+    }
+    const auto array = blocks.find_array(request.ptr);
+    return array ? array->range.lo : 0;
 }
 
 Side Tracker::State::side_of(const FreeRequest& request) {
@@ -628,8 +696,8 @@ PendingFree Tracker::begin_free(const FreeRequest& request) {
     const std::lock_guard lock(state_->mutex);
     PendingFree pending;
     pending.request = request;
-    TrackedBlock* block = state_->blocks.find_start(request.ptr, is_of_array(request.kind));
-    if (block == nullptr || !frees(request.kind, block->kind)) {
+    TrackedBlock* block = state_->blocks.find_start(state_->start_of(request));
+    if (block == nullptr || !frees(request.kind, block->kind) || block->references > 1) {
         return pending;
     }
     pending.block = block->serial;
@@ -659,11 +727,11 @@ std::vector<Suspect> Tracker::State::check_free_in_order(const TrackedBlock& blo
     std::vector<Suspect> found;
     const auto report = [&](FindingKind kind, const PastAccess& use) {
         found.push_back({.seen = {.kind = kind,
-                                  .verdict = certainty_of(use),
+                                  .verdict = at_most(block, certainty_of(use)),
                                   .block = block.serial,
                                   .block_start = block.ptr,
                                   .block_bytes = block.bytes,
-                                  .ptr = use.range.lo,
+                                  .ptr = shown(block, use.range.lo),
                                   .sides = {Side::of(use), freed}},
                          .earlier = use.slot,
                          .epoch = use.epoch});
@@ -711,6 +779,9 @@ void Tracker::end_free(PendingFree& pending, bool succeeded) {
     if (retired.empty()) {
         if (!succeeded) {
             state_->report_bad_free(pending.request);
+        } else if (TrackedBlock* const shared =
+                       state_->blocks.find_start(state_->start_of(pending.request))) {
+            shared->references -= shared->references > 1 ? 1 : 0;
         }
         return;
     }
@@ -732,11 +803,15 @@ void Tracker::end_free(PendingFree& pending, bool succeeded) {
 }
 
 void Tracker::State::freed(const TrackedBlock& block, const Side& side, const CallSite& site) {
-    live_bytes -= block.bytes;
+    count(block, -1);
     log.free(block.serial, side.stream, site);
+    if (!mappings.empty()) {
+        mappings.remove_memory(block.ptr, block.end());
+    }
     blocks.remember_freed({.serial = block.serial,
                            .ptr = block.ptr,
                            .bytes = block.bytes,
+                           .handle = block.handle,
                            .kind = block.kind,
                            .place = side.place,
                            .stream = side.stream,
@@ -744,27 +819,28 @@ void Tracker::State::freed(const TrackedBlock& block, const Side& side, const Ca
                            .generation = block.resource_block.generation,
                            .allocated = block.place,
                            .recent = block.recent,
-                           .has_overrun = block.has_overrun});
+                           .has_overrun = block.has_overrun,
+                           .is_imported = block.is_imported});
 }
 
 // The driver has refused to free what is no live block of the right kind.
 void Tracker::State::report_bad_free(const FreeRequest& request) {
     const Side side = side_of(request);
-    const bool is_array = is_of_array(request.kind);
-    const FreedBlock* before =
-        is_array ? blocks.find_freed_array(request.ptr) : blocks.find_freed(request.ptr);
+    const Address ptr = start_of(request);
+    const FreedBlock* before = blocks.find_freed(ptr);
     Seen seen{.kind = FindingKind::InvalidFree,
               .verdict = Verdict::Proven,
               .ptr = request.ptr,
               .sides = {side}};
-    if (before != nullptr && before->ptr == request.ptr && frees(request.kind, before->kind)) {
+    if (before != nullptr && before->ptr == ptr && frees(request.kind, before->kind)) {
         seen.kind = FindingKind::DoubleFree;
         seen.block = before->serial;
         seen.block_start = before->ptr;
         seen.block_bytes = before->bytes;
         seen.sides = {{.place = before->place, .stream = before->stream, .thread = before->thread},
                       side};
-    } else if (const TrackedBlock* around = is_array ? nullptr : blocks.find(request.ptr)) {
+    } else if (const TrackedBlock* around =
+                   is_of_array(request.kind) ? nullptr : blocks.find(ptr)) {
         seen.block = around->serial;
         seen.block_start = around->ptr;
         seen.block_bytes = around->bytes;
@@ -796,6 +872,9 @@ void Tracker::context_ended(ContextId context, const CallSite& site,
             }
             state_->freed(state_->blocks.remove(*block), side, site);
         }
+        std::erase_if(state_->variables, [&](const auto& variable) {
+            return state_->blocks.find_start(variable.second) == nullptr;
+        });
         state_->order.context_ended(context);
     }
     for (const BlockId& block : owned) {
@@ -818,7 +897,7 @@ Totals Tracker::totals() const {
         totals.lifetime_errors += findings.count(kind, Verdict::Likely);
     }
     totals.repaired = findings.repaired();
-    totals.live_blocks = state_->blocks.live();
+    totals.live_blocks = state_->live_blocks;
     totals.live_bytes = state_->live_bytes;
     return totals;
 }

@@ -51,6 +51,11 @@ class Tracker {
     std::optional<ContextId> pool_context(Address address) const;
     /// The live block around an address; BlockKind::Host and Registered are pinned host memory.
     std::optional<KnownBlock> find_block(Address address) const;
+    /// Whether copies of the memory there always complete before their call returns
+    /// (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).
+    bool always_synchronizes(Address address) const;
+    /// Where an array is, or a level of a mipmapped one.
+    std::optional<ArrayPlace> find_array(Address handle) const;
 
     // Streams. A stream first met in another call than its creation counts as `blocking` as given
     // then.
@@ -155,6 +160,35 @@ class Tracker {
     void graph_memory_taken_back(Address ptr);
     /// A launch has allocated it and freed it again.
     void graph_memory_freed(Address ptr, const CallSite& node);
+
+    // Kinds of memory with a life of their own (tracker_memory.cpp).
+
+    /// A level of a mipmapped array has a handle of its own.
+    void array_level(Address handle, Address mipmapped, unsigned int level);
+    /// The bytes [ptr, ptr + bytes) are those of the physical memory from `offset` on.
+    void mapped(Address ptr, std::uint64_t bytes, Address handle, std::uint64_t offset);
+    /// One more reference to the physical memory that is mapped at `ptr`.
+    void physical_retained(Address handle, Address ptr);
+    /// One less. The memory ends when no reference and no mapping is left.
+    void physical_released(Address handle, const CallSite& site);
+    /// Around a call that unmaps all that is mapped in [ptr, ptr + bytes). It does not wait for
+    /// uses: those that may be running are named as missing if they are to be waited for.
+    PendingUnmap begin_unmap(Address ptr, std::uint64_t bytes, const CallSite& site);
+    void end_unmap(const PendingUnmap& pending, bool succeeded, bool waited);
+    /// A multicast object of so many bytes: accesses go to all memory that is bound to it.
+    void multicast_created(Address handle, std::uint64_t bytes);
+    /// The bytes from `offset` on are, besides others, those of physical memory: the memory of the
+    /// handle `memory` from `memory_offset` on, or without a handle what is mapped there.
+    void multicast_bound(Address handle, std::uint64_t offset, Address memory,
+                         std::uint64_t memory_offset, std::uint64_t bytes);
+    void multicast_unbound(Address handle, int device, std::uint64_t offset, std::uint64_t bytes);
+
+    /// The block around `host` has another address for the device.
+    void has_device_address(Address host, Address device);
+    void set_always_synchronizes(Address ptr, bool synchronizes);
+    /// A variable of a module or library: from now on a block, until its code is unloaded.
+    void variable_found(const Allocation& variable);
+    void code_unloading(std::uint64_t owner, const CallSite& site);
 
     /// Memory that is not tracked now has these addresses: they are no longer those of freed
     /// blocks.

@@ -266,7 +266,7 @@ bool Tracker::State::repeats_launch(const Operation& operation, PendingOperation
     const bool is_same = last.number == operation.repeated && last.slot == pending.slot &&
                          last.stack == operation.stack && last.thread == operation.thread;
     const auto is_unused = [&](const RepeatedLaunch::Block& known_block) {
-        const TrackedBlock* const block = blocks.find_start(known_block.ptr, false);
+        const TrackedBlock* const block = blocks.find_start(known_block.ptr);
         return block != nullptr && block->serial == known_block.serial &&
                block->history.changes() == known_block.changes;
     };
@@ -275,7 +275,7 @@ bool Tracker::State::repeats_launch(const Operation& operation, PendingOperation
     }
     last.before = std::exchange(last.epoch, pending.epoch);
     for (const RepeatedLaunch::Block& block : last.blocks) {
-        blocks.find_start(block.ptr, false)->history.renew(last.slot, last.before, last.epoch);
+        blocks.find_start(block.ptr)->history.renew(last.slot, last.before, last.epoch);
     }
     pending.uses = last.uses;
     return true;
@@ -304,7 +304,7 @@ void Tracker::State::remember_launch(const Operation& operation, const PendingOp
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const Address ptr : touched) {
-        const TrackedBlock& block = *blocks.find_start(ptr, false);
+        const TrackedBlock& block = *blocks.find_start(ptr);
         launch.blocks.push_back(
             {.ptr = ptr, .serial = block.serial, .changes = block.history.changes()});
     }
@@ -324,7 +324,7 @@ bool Tracker::State::take_back_repetition(const PendingOperation& pending) {
         return false;
     }
     for (const RepeatedLaunch::Block& block : failed.blocks) {
-        if (TrackedBlock* const used = blocks.find_start(block.ptr, false)) {
+        if (TrackedBlock* const used = blocks.find_start(block.ptr)) {
             used->history.renew(failed.slot, failed.epoch, failed.before);
         }
     }

@@ -55,7 +55,7 @@ void Tracker::written_out_of_bounds(const BlockId& id, Address first_bad) {
                                    .found_by = "canary"});
         }
     };
-    const TrackedBlock* const live = state_->blocks.find_start(id.ptr, false);
+    const TrackedBlock* const live = state_->blocks.find_start(id.ptr);
     if (live != nullptr && live->resource_block == id) {
         report(*live, live->place);
         return;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/blocks/mappings.hpp"
 #include "core/blocks/tracked_blocks.hpp"
 #include "core/checks/findings.hpp"
 #include "core/log/log.hpp"
@@ -70,6 +71,22 @@ struct OpenWait {
     StreamSlot slot = 0;
     Epoch epoch = 0;
 };
+
+/// Other processes may order and use imported memory: nothing about it is proven.
+template <typename Block>
+Verdict at_most(const Block& block, Verdict verdict) {
+    return block.is_imported ? std::min(verdict, Verdict::Likely) : verdict;
+}
+
+/// The address that a finding names: memory without one goes by its handle.
+template <typename Block>
+Address shown(const Block& block, Address address) {
+    return block.handle != 0 ? block.handle : address;
+}
+
+/// Over how many mappings of physical memory the pointer of a kernel is taken to reach. Programs
+/// that grow an array map thousands, each of some megabytes.
+constexpr int kMostReached = 8;
 
 /// A block whose free is under way, and what has been found in that.
 struct RetiredBlock {
@@ -137,11 +154,17 @@ struct Tracker::State {
         return order.slot_of(stream);
     }
     std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
-    void touch_each(const Operation& operation, MemoryAccess access, PendingOperation& pending,
-                    PlaceId place);
-    void touch(const Operation& operation, const MemoryAccess& access, PendingOperation& pending,
-               PlaceId place);
-    std::optional<Address> next_block(const MemoryAccess& access);
+    void touch_each(const Operation& operation, const MemoryAccess& access,
+                    PendingOperation& pending, PlaceId place);
+    void touch_parts(const Operation& operation, MemoryAccess access, PendingOperation& pending,
+                     PlaceId place);
+    std::optional<Address> touch(const Operation& operation, const MemoryAccess& access,
+                                 PendingOperation& pending, PlaceId place);
+    std::optional<Address> touch_bound(const Operation& operation, const MemoryAccess& access,
+                                       PendingOperation& pending, PlaceId place);
+    std::optional<Address> translate(MemoryAccess& access) const;
+    std::optional<Address> next_block(const TrackedBlock* block, const MemoryAccess& access);
+    TrackedBlock* block_at(Address address);
     void check_batch(const Operation& operation, PendingOperation& pending, PlaceId place);
     std::vector<StoredAddress> carried_pointers(const Operation& operation);
     void move_pointers(const Operation& operation);
@@ -187,8 +210,19 @@ struct Tracker::State {
     bool is_default(StreamSlot slot) const;
     bool breaks_capture(StreamSlot slot, StreamSlot captured) const;
     bool can_record_on(StreamSlot slot, StreamId handle) const;
+    Address start_of(const FreeRequest& request) const;
+    void count(const TrackedBlock& block, int by) {
+        if (!is_global(block.kind)) {
+            live_blocks += static_cast<std::uint64_t>(by);
+            live_bytes += static_cast<std::uint64_t>(by) * block.bytes;
+        }
+    }
     void report_bad_free(const FreeRequest& request);
     void freed(const TrackedBlock& block, const Side& side, const CallSite& site);
+    bool has_room(TrackedBlock*& memory, std::uint64_t bytes);
+    void freed_if_unused(TrackedBlock& memory, const CallSite& site);
+    void remember_unmapped(const Mapping& mapping, const CallSite& site);
+    std::vector<Suspect> check_unmapped(const Mapping& mapping, const CallSite& site);
     Side side_of(const FreeRequest& request);
     PlaceId place_of(const char* op, const CallSite& site) {
         return places.intern({.op = op, .api = site.api, .kernel = {}, .stack = site.stack});
@@ -209,6 +243,12 @@ struct Tracker::State {
     TrackedBlocks blocks;
     std::map<Address, GraphMemory> graph_memory;
     std::unordered_map<std::uint64_t, RepeatedLaunch> repeated_launches;  ///< by Operation::turn
+    Mappings mappings;
+    /// From the bytes of multicast objects to those of the memory bound to them, which may be many.
+    std::vector<Mapping> bindings;
+    std::unordered_map<Address, std::uint64_t> multicasts;  ///< sizes, by place
+    /// Starts of the variables of a module or library.
+    std::unordered_multimap<std::uint64_t, Address> variables;
     std::unordered_map<std::uint64_t, RetiredBlock> retired;  ///< by the block's serial number
     Places places;
     Findings findings;
@@ -223,6 +263,7 @@ struct Tracker::State {
     bool remembers_uses = false;  ///< the last of each block, for findings about guarded memory
     std::uint32_t stream_ids = 0;
     std::uint64_t serials = 0;
+    std::uint64_t live_blocks = 0;  ///< that somebody has to free
     std::uint64_t live_bytes = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "core/order/clock.hpp"
 #include "core/order/order.hpp"
 #include "core/types.hpp"
+#include "cupti/memory_objects.hpp"
 
 namespace cuward::cupti {
 
@@ -48,6 +49,12 @@ enum class Effect : std::uint8_t {
     GraphUpdated,        ///< `exec` does now what `graph` does
     GraphExecDestroyed,  ///< `exec`
     MemoryNodeCaptured,  ///< on `stream`, if that is captured: `memory`
+    ObjectCreated,       ///< an `object` with `accesses`, handle in `created`
+    ObjectDestroyed,     ///< the `object` of this `handle`
+    ArrayLevelFound,     ///< `level` of the mipmapped array `handle`, its own handle in `created`
+    VariableFound,       ///< of the module or library `handle`, address in `created`
+    DeviceAddressFound,  ///< of the host memory at `handle`, address in `created`
+    CopiesSynchronize,   ///< of the memory at `handle`, if `enabled`
 };
 
 /// One call between its entry and its return. Reused from call to call, so that the hot path
@@ -73,6 +80,13 @@ struct Call {
     const void* allocated = nullptr;  ///< where the driver stores the address of `memory`
     const void* bodies = nullptr;     ///< where the driver stores the address of its graphs …
     std::uint32_t body_count = 0;     ///< … and how many, if it is a conditional node
+    std::uint64_t handle = 0;
+    ObjectKind object = ObjectKind::Texture;
+    unsigned int level = 0;
+    BlockKind variable = BlockKind::Global;
+    bool is_library = false;  ///< `handle` is a CUlibrary, no CUmodule
+    const char* name = nullptr;
+    const std::size_t* created_bytes = nullptr;  ///< where the driver stores the variable's size
     /// For Effect::Queue and the nodes of graphs; `accesses` is what `operation.accesses` will
     /// refer to, unless it is the launch of a graph.
     Operation operation;
@@ -93,11 +107,11 @@ struct Call {
 
     /// The handle that the driver has stored where the program asked for it.
     std::uint64_t created_handle() const {
-        std::uint64_t handle = 0;
+        std::uint64_t value = 0;
         if (created != nullptr) {
-            std::memcpy(&handle, created, sizeof handle);
+            std::memcpy(&value, created, sizeof value);
         }
-        return handle;
+        return value;
     }
 
     /// The graphs that the driver has made for a conditional node.
@@ -132,6 +146,7 @@ struct Call {
         allocated = nullptr;
         bodies = nullptr;
         body_count = 0;
+        handle = 0;
         operation = {};
         accesses.clear();
         stored.clear();

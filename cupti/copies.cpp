@@ -59,8 +59,10 @@ MemoryType memory_type(const CopySide& side, const std::optional<KnownBlock>& bl
         switch (block->kind) {
             case BlockKind::Host:
             case BlockKind::Registered:
+            case BlockKind::PhysicalHost:
                 return MemoryType::Pinned;
             case BlockKind::Managed:
+            case BlockKind::ManagedGlobal:
                 return MemoryType::Managed;
             default:
                 return MemoryType::Device;
@@ -81,11 +83,13 @@ bool is_mapped(const std::optional<KnownBlock>& block, const CopySide& side) {
 
 void add_access(const BlockLookup& blocks, const CopySide& side, Access access, Call& call) {
     const ByteRange& range = side.range;
-    const bool to_the_end = !side.range_exact && range.width == 0;
-    if (side.declared == Declared::Array || (range.empty() && !to_the_end)) {
+    const bool to_the_end =
+        side.declared != Declared::Array && !side.range_exact && range.width == 0;
+    if (range.empty() && !to_the_end) {
         return;
     }
-    if (blocks.may_be_tracked(range.lo) || blocks.may_be_tracked(range.hi() - 1)) {
+    if (side.declared == Declared::Array || blocks.may_be_tracked(range.lo) ||
+        blocks.may_be_tracked(range.hi() - 1)) {
         call.accesses.push_back(
             {.range = range, .access = access, .range_exact = side.range_exact});
     }
@@ -97,14 +101,37 @@ CopySide linear_side(Declared declared, Address address, std::uint64_t bytes) {
     return {.declared = declared, .range = ByteRange::linear(address, bytes)};
 }
 
-CopySide array_side() {
-    return {.declared = Declared::Array, .range = {}};
+CopySide array_side(const BlockLookup& blocks, CUarray array, std::uint64_t offset,
+                    std::uint64_t bytes) {
+    const auto place = blocks.find_array(reinterpret_cast<Address>(array));
+    if (!place) {
+        return {.declared = Declared::Array, .range = {}};
+    }
+    return {.declared = Declared::Array,
+            .range = ByteRange::linear(place->range.lo + offset, bytes)};
+}
+
+CopySide array_side(const BlockLookup& blocks, CUarray array, const CopyBox& box) {
+    const auto place = blocks.find_array(reinterpret_cast<Address>(array));
+    if (!place) {
+        return {.declared = Declared::Array, .range = {}};
+    }
+    const ArrayLayout& layout = place->layout;
+    if (!layout.is_known) {
+        return {.declared = Declared::Array, .range = place->range, .range_exact = false};
+    }
+    const Address first =
+        place->range.lo + box.z * layout.slice_bytes() + box.y * layout.row_bytes() + box.x_bytes;
+    return {.declared = Declared::Array,
+            .range = simplify({.lo = first,
+                               .width = box.width_bytes,
+                               .pitch = layout.row_bytes(),
+                               .rows = box.rows,
+                               .slice_pitch = layout.slice_bytes(),
+                               .slices = box.slices})};
 }
 
 CopySide box_side(CUmemorytype type, Address host, Address device, const CopyBox& box) {
-    if (type == CU_MEMORYTYPE_ARRAY) {
-        return array_side();
-    }
     // "If srcMemoryType is CU_MEMORYTYPE_UNIFIED, srcDevice and srcPitch specify the (unified
     // virtual address space) base address" (cuMemcpy2D). Start and slices as cuMemcpy3D's page
     // gives them: srcDevice + (srcZ * srcHeight + srcY) * srcPitch + srcXInBytes.
@@ -139,6 +166,10 @@ void add_copy(const BlockLookup& blocks, CallForm form, const CopySide& source,
     const HostEdges edges = copy_edges(form, from, to, bytes);
     call.operation.earlier_work_to_host = edges.earlier_work;
     call.operation.completion_to_host = edges.completion;
+    if (form == CallForm::Synchronous && (blocks.always_synchronizes(source.range.lo) ||
+                                          blocks.always_synchronizes(destination.range.lo))) {
+        call.operation.completion_to_host = Edge::Documented;
+    }
 }
 
 void add_batch_copy(const BlockLookup& blocks, const CopySide& source, const CopySide& destination,
@@ -150,36 +181,51 @@ void add_batch_copy(const BlockLookup& blocks, const CopySide& source, const Cop
 #if CUDA_VERSION >= 12080
 namespace {
 
-CopySide operand_side(const CUmemcpy3DOperand& operand, const CUextent3D& extent, bool exact) {
+/// Extents, lengths and offsets count bytes, or the elements of the array if one side is one
+/// (cuMemcpy3DBatchAsync). 0: their size is not known.
+std::uint64_t unit_of(const BlockLookup& blocks, const CUDA_MEMCPY3D_BATCH_OP& copy) {
+    for (const CUmemcpy3DOperand* operand : {&copy.src, &copy.dst}) {
+        if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+            const auto place =
+                blocks.find_array(reinterpret_cast<Address>(operand->op.array.array));
+            return place && place->layout.is_known ? place->layout.element_bytes : 0;
+        }
+    }
+    return 1;
+}
+
+CopySide operand_side(const BlockLookup& blocks, const CUmemcpy3DOperand& operand,
+                      const CUextent3D& extent, std::uint64_t unit) {
+    CopyBox box{.width_bytes = extent.width * unit, .rows = extent.height, .slices = extent.depth};
     if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-        return array_side();
+        const CUoffset3D& offset = operand.op.array.offset;
+        box.x_bytes = offset.x * unit;
+        box.y = offset.y;
+        box.z = offset.z;
+        return array_side(blocks, operand.op.array.array, box);
     }
     const auto& memory = operand.op.ptr;
-    if (!exact) {
-        // Lengths count the array's elements, whose size the call does not tell.
+    if (unit == 0) {
         return {.declared = Declared::Unified, .range = {.lo = memory.ptr}, .range_exact = false};
     }
     // A length of 0 means tightly packed.
-    const std::uint64_t pitch = memory.rowLength != 0 ? memory.rowLength : extent.width;
-    const std::uint64_t height = memory.layerHeight != 0 ? memory.layerHeight : extent.height;
-    return {.declared = Declared::Unified,
-            .range = simplify({.lo = memory.ptr,
-                               .width = extent.width,
-                               .pitch = pitch,
-                               .rows = extent.height,
-                               .slice_pitch = pitch * height,
-                               .slices = extent.depth})};
+    box.pitch = (memory.rowLength != 0 ? memory.rowLength : extent.width) * unit;
+    box.height = memory.layerHeight != 0 ? memory.layerHeight : extent.height;
+    return box_side(CU_MEMORYTYPE_UNIFIED, 0, memory.ptr, box);
 }
 
 }  // namespace
 
 void add_batch_copy(const BlockLookup& blocks, const CUDA_MEMCPY3D_BATCH_OP& copy, Call& call) {
-    const bool exact = copy.src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
-                       copy.dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
-    add_batch_copy(blocks, operand_side(copy.src, copy.extent, exact),
-                   operand_side(copy.dst, copy.extent, exact), call);
+    const std::uint64_t unit = unit_of(blocks, copy);
+    add_batch_copy(blocks, operand_side(blocks, copy.src, copy.extent, unit),
+                   operand_side(blocks, copy.dst, copy.extent, unit), call);
 }
 #endif
+
+void add_write(const BlockLookup& blocks, const ByteRange& range, Call& call) {
+    add_access(blocks, {.declared = Declared::Device, .range = range}, Access::Write, call);
+}
 
 void add_memset(const BlockLookup& blocks, CallForm form, ByteRange range, Call& call) {
     const CopySide destination{.declared = Declared::Device, .range = simplify(range)};
@@ -188,6 +234,9 @@ void add_memset(const BlockLookup& blocks, CallForm form, ByteRange range, Call&
         memset_edges(form, memory_type(destination, block_at(blocks, destination)));
     call.operation.earlier_work_to_host = edges.earlier_work;
     call.operation.completion_to_host = edges.completion;
+    if (form == CallForm::Synchronous && blocks.always_synchronizes(range.lo)) {
+        call.operation.completion_to_host = Edge::Documented;
+    }
 }
 
 }  // namespace cuward::cupti

@@ -19,7 +19,7 @@ enum class Declared : std::uint8_t { Host, Device, Unified, Array };
 /// Source or destination of a copy.
 struct CopySide {
     Declared declared = Declared::Array;
-    ByteRange range;  ///< of an array: empty, its bytes have no addresses
+    ByteRange range;  ///< empty: of an array that is not known
     bool range_exact = true;
 };
 
@@ -31,12 +31,15 @@ struct CopyBox {
 };
 
 CopySide linear_side(Declared declared, Address address, std::uint64_t bytes);
-CopySide array_side();
+CopySide array_side(const BlockLookup& blocks, CUarray array, std::uint64_t offset,
+                    std::uint64_t bytes);
+CopySide array_side(const BlockLookup& blocks, CUarray array, const CopyBox& box);
+/// Of memory that is no array.
 CopySide box_side(CUmemorytype type, Address host, Address device, const CopyBox& box);
 
 /// The sides of CUDA_MEMCPY2D, CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER.
 template <typename Description>
-CopySide source_side(const Description& copy) {
+CopySide source_side(const BlockLookup& blocks, const Description& copy) {
     CopyBox box{.x_bytes = copy.srcXInBytes,
                 .y = copy.srcY,
                 .pitch = copy.srcPitch,
@@ -47,11 +50,14 @@ CopySide source_side(const Description& copy) {
         box.height = copy.srcHeight;
         box.slices = copy.Depth;
     }
+    if (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY) {
+        return array_side(blocks, copy.srcArray, box);
+    }
     return box_side(copy.srcMemoryType, reinterpret_cast<Address>(copy.srcHost), copy.srcDevice,
                     box);
 }
 template <typename Description>
-CopySide destination_side(const Description& copy) {
+CopySide destination_side(const BlockLookup& blocks, const Description& copy) {
     CopyBox box{.x_bytes = copy.dstXInBytes,
                 .y = copy.dstY,
                 .pitch = copy.dstPitch,
@@ -61,6 +67,9 @@ CopySide destination_side(const Description& copy) {
         box.z = copy.dstZ;
         box.height = copy.dstHeight;
         box.slices = copy.Depth;
+    }
+    if (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
+        return array_side(blocks, copy.dstArray, box);
     }
     return box_side(copy.dstMemoryType, reinterpret_cast<Address>(copy.dstHost), copy.dstDevice,
                     box);
@@ -76,6 +85,9 @@ void add_batch_copy(const BlockLookup& blocks, const CopySide& source, const Cop
 #if CUDA_VERSION >= 12080
 void add_batch_copy(const BlockLookup& blocks, const CUDA_MEMCPY3D_BATCH_OP& copy, Call& call);
 #endif
+
+/// Adds a write whose completion teaches the host nothing.
+void add_write(const BlockLookup& blocks, const ByteRange& range, Call& call);
 
 void add_memset(const BlockLookup& blocks, CallForm form, ByteRange range, Call& call);
 

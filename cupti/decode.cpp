@@ -4,6 +4,7 @@
 
 #include "cupti/decode_families.hpp"
 #include "cupti/decode_graphs.hpp"
+#include "cupti/decode_memory.hpp"
 #include "cupti/decode_values.hpp"
 #include "cupti/driver_params.hpp"
 
@@ -27,9 +28,15 @@ using BeginCapture = OnStream<Effect::CaptureBegins>;
 using ChangeRecordNode = ChangeEventNode<true>;
 using ChangeWaitNode = ChangeEventNode<false>;
 using ContextWait = OnContextAndEvent<Effect::ContextWaitsEvent>;
+using CreateSurface = CreateObject<ObjectKind::Surface>;
+using CreateTexture = CreateObject<ObjectKind::Texture>;
 using DestroyEvent = OnEvent<Effect::EventDestroyed>;
 using DestroyStream = OnStream<Effect::StreamDestroyed>;
 using EventComplete = OnEvent<Effect::EventsComplete>;
+using DestroySurface = DestroyObject<ObjectKind::Surface>;
+using DestroyTexture = DestroyObject<ObjectKind::Texture>;
+using FindManagedVariable = FindVariable<BlockKind::ManagedGlobal>;
+using FindGlobalVariable = FindVariable<BlockKind::Global>;
 using HostFunction = QueueOnly<OperationKind::HostFunction>;
 using LoadCode = OnContext<Effect::CodeLoaded>;
 using LoseCode = OnContext<Effect::CodeGone>;
@@ -39,7 +46,6 @@ using RecordContext = OnContextAndEvent<Effect::ContextRecorded>;
 using RecordEvent = OnStreamAndEvent<Effect::EventRecorded>;
 using SignalSemaphores = Semaphores<ValueKind::Write>;
 using StreamComplete = OnStream<Effect::StreamComplete>;
-using UnloadCode = OnContext<Effect::CodeUnloaded>;
 using WaitEvent = OnStreamAndEvent<Effect::StreamWaitsEvent>;
 using WriteValue = OneValue<written_value>;
 

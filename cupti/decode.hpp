@@ -10,6 +10,7 @@
 #include "core/operation.hpp"
 #include "cupti/call.hpp"
 #include "cupti/kernel_cache.hpp"
+#include "cupti/memory_objects.hpp"
 
 namespace cuward::cupti {
 
@@ -19,6 +20,8 @@ class BlockLookup {
     virtual ~BlockLookup() = default;
     virtual bool may_be_tracked(Address address) const = 0;
     virtual std::optional<KnownBlock> find_block(Address address) const = 0;
+    virtual bool always_synchronizes(Address address) const = 0;
+    virtual std::optional<ArrayPlace> find_array(Address handle) const = 0;
 };
 
 /// A driver call being entered: `function` is its CUPTI_DRIVER_TRACE_CBID_*, `params` points to its
@@ -32,7 +35,8 @@ struct DriverCall {
 
 class Decoder {
   public:
-    Decoder(const BlockLookup& blocks, KernelCache& kernels) : blocks_(blocks), kernels_(kernels) {}
+    Decoder(const BlockLookup& blocks, const MemoryObjects& objects, KernelCache& kernels)
+        : blocks_(blocks), objects_(objects), kernels_(kernels) {}
 
     /// The functions that are decoded.
     static std::vector<std::uint32_t> functions();
@@ -45,10 +49,12 @@ class Decoder {
     void decode(const DriverCall& driver_call, Call& call) const;
 
     const BlockLookup& blocks() const { return blocks_; }
+    const MemoryObjects& objects() const { return objects_; }
     KernelCache& kernels() const { return kernels_; }
 
   private:
     const BlockLookup& blocks_;
+    const MemoryObjects& objects_;
     KernelCache& kernels_;
 };
 

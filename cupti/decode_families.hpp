@@ -132,30 +132,31 @@ struct Copy1D {
     static void decode(const Decoder& decoder, const DriverCall&, const Params& params,
                        Call& call) {
         queue(params, OperationKind::Copy, call);
-        add_copy(decoder.blocks(), kFormOf<Params>, source(params), destination(params), call);
+        add_copy(decoder.blocks(), kFormOf<Params>, source(decoder.blocks(), params),
+                 destination(decoder.blocks(), params), call);
     }
 
   private:
     template <typename Params>
-    static CopySide source(const Params& params) {
+    static CopySide source(const BlockLookup& blocks, const Params& params) {
         if constexpr (requires { params.srcHost; }) {
             return linear_side(Declared::Host, value_of(params.srcHost), params.ByteCount);
         } else if constexpr (requires { params.srcDevice; }) {
             return linear_side(Declared::Device, params.srcDevice, params.ByteCount);
         } else if constexpr (requires { params.srcArray; }) {
-            return array_side();
+            return array_side(blocks, params.srcArray, params.srcOffset, params.ByteCount);
         } else {
             return linear_side(Declared::Unified, params.src, params.ByteCount);
         }
     }
     template <typename Params>
-    static CopySide destination(const Params& params) {
+    static CopySide destination(const BlockLookup& blocks, const Params& params) {
         if constexpr (requires { params.dstHost; }) {
             return linear_side(Declared::Host, value_of(params.dstHost), params.ByteCount);
         } else if constexpr (requires { params.dstDevice; }) {
             return linear_side(Declared::Device, params.dstDevice, params.ByteCount);
         } else if constexpr (requires { params.dstArray; }) {
-            return array_side();
+            return array_side(blocks, params.dstArray, params.dstOffset, params.ByteCount);
         } else {
             return linear_side(Declared::Unified, params.dst, params.ByteCount);
         }
@@ -171,8 +172,8 @@ struct CopyDescribed {
             return;
         }
         queue(params, OperationKind::Copy, call);
-        add_copy(decoder.blocks(), kFormOf<Params>, source_side(*params.pCopy),
-                 destination_side(*params.pCopy), call);
+        add_copy(decoder.blocks(), kFormOf<Params>, source_side(decoder.blocks(), *params.pCopy),
+                 destination_side(decoder.blocks(), *params.pCopy), call);
     }
 };
 

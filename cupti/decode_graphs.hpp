@@ -43,8 +43,8 @@ bool describe_node(const Decoder& decoder, const Params& params, Call& call) {
 
 inline bool describe_node(const Decoder& decoder, const CUDA_MEMCPY3D& params, Call& call) {
     call.operation.kind = OperationKind::Copy;
-    add_copy(decoder.blocks(), CallForm::Async, source_side(params), destination_side(params),
-             call);
+    add_copy(decoder.blocks(), CallForm::Async, source_side(decoder.blocks(), params),
+             destination_side(decoder.blocks(), params), call);
     return true;
 }
 

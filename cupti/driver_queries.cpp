@@ -24,6 +24,8 @@ DriverQueries load_driver_queries() {
     look_up(driver, queries.function_name, "cuFuncGetName");
     look_up(driver, queries.kernel_name, "cuKernelGetName");
     look_up(driver, queries.stream_flags, "cuStreamGetFlags");
+    look_up(driver, queries.module_global, "cuModuleGetGlobal_v2");
+    look_up(driver, queries.library_global, "cuLibraryGetGlobal");
     look_up(driver, queries.capture_info, "cuStreamGetCaptureInfo_v3");
     look_up(driver, queries.node_in_clone, "cuGraphNodeFindInClone");
     look_up(driver, queries.graph_edges, "cuGraphGetEdges_v2");

@@ -13,6 +13,8 @@ struct DriverQueries {
     decltype(&::cuFuncGetName) function_name = nullptr;            ///< since CUDA 12.3
     decltype(&::cuKernelGetName) kernel_name = nullptr;            ///< since CUDA 12.3
     decltype(&::cuStreamGetFlags) stream_flags = nullptr;
+    decltype(&::cuModuleGetGlobal) module_global = nullptr;
+    decltype(&::cuLibraryGetGlobal) library_global = nullptr;
     decltype(&::cuStreamGetCaptureInfo_v3) capture_info = nullptr;  ///< since CUDA 12.3
     decltype(&::cuGraphNodeFindInClone) node_in_clone = nullptr;
     decltype(&::cuGraphGetEdges_v2) graph_edges = nullptr;  ///< since CUDA 12.3

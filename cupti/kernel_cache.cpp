@@ -10,7 +10,8 @@ constexpr std::size_t kFirstCapacity = 1024;
 constexpr std::uint32_t kPointerSize = 8;
 
 bool same(const KernelInfo& a, const KernelInfo& b) {
-    return a.id == b.id && a.layout_known == b.layout_known && a.words == b.words;
+    return a.id == b.id && a.layout_known == b.layout_known && a.words == b.words &&
+           a.objects == b.objects;
 }
 
 /// Every aligned word of every parameter.
@@ -28,6 +29,19 @@ std::vector<PointerWord> pointer_words(const KernelParameters& kernel) {
                              .direction_known = parameter.direction_known,
                              .pointee = parameter.pointee,
                              .pointee_known = parameter.pointee_known});
+        }
+    }
+    return words;
+}
+
+std::vector<ObjectWord> object_words(const KernelParameters& kernel) {
+    std::vector<ObjectWord> words;
+    for (std::uint32_t index = 0; index < kernel.parameters.size(); ++index) {
+        const KernelParameter& parameter = kernel.parameters[index];
+        if (parameter.is_object != Certainty::No) {
+            words.push_back({.parameter = index,
+                             .buffer_offset = parameter.layout.offset,
+                             .is_known = parameter.is_object == Certainty::Yes});
         }
     }
     return words;
@@ -69,7 +83,9 @@ const KernelInfo& KernelCache::learn(std::uint64_t handle, const char* symbol) {
     KernelInfo info;
     info.layout_known = read_layout(handle, layout);
     info.id = name_kernel_(name);
-    info.words = pointer_words(parameter_directions(name, layout));
+    const KernelParameters kernel = parameter_directions(name, layout);
+    info.words = pointer_words(kernel);
+    info.objects = object_words(kernel);
 
     bool note_now = false;
     const KernelInfo* kept = nullptr;

@@ -31,10 +31,19 @@ struct PointerWord {
     bool operator==(const PointerWord&) const = default;
 };
 
+/// A parameter that may be a texture or surface object.
+struct ObjectWord {
+    std::uint32_t parameter = 0;
+    std::uint32_t buffer_offset = 0;
+    bool is_known = false;  ///< by its type; else any eight bytes
+    bool operator==(const ObjectWord&) const = default;
+};
+
 struct KernelInfo {
     KernelId id{};
     bool layout_known = false;
     std::vector<PointerWord> words;
+    std::vector<ObjectWord> objects;
 };
 
 /// Thread-safe. Looking up a known handle takes no lock.

@@ -67,19 +67,41 @@ void scan_buffer(const BlockLookup& blocks, const KernelInfo& kernel, const Para
     }
 }
 
+void add_object(const Decoder& decoder, const void* place, bool is_known, Call& call) {
+    std::uint64_t handle = 0;
+    std::memcpy(&handle, place, sizeof handle);
+    decoder.objects().for_each(call.stream.context, handle, [&](MemoryAccess access) {
+        access.direction_known = access.direction_known && is_known;
+        call.accesses.push_back(access);
+    });
+}
+
+void scan_objects(const Decoder& decoder, const KernelInfo& kernel, void** params,
+                  const ParameterBuffer& buffer, Call& call) {
+    for (const ObjectWord& word : kernel.objects) {
+        if (params != nullptr && params[word.parameter] != nullptr) {
+            add_object(decoder, params[word.parameter], word.is_known, call);
+        } else if (params == nullptr && word.buffer_offset + sizeof(std::uint64_t) <= buffer.size) {
+            add_object(decoder, buffer.data + word.buffer_offset, word.is_known, call);
+        }
+    }
+}
+
 }  // namespace
 
 void add_kernel_accesses(const Decoder& decoder, const LaunchArguments& launch, Call& call) {
     const KernelInfo& kernel =
         decoder.kernels().find(reinterpret_cast<std::uint64_t>(launch.function), launch.symbol);
     call.operation.kernel = kernel.id;
+    ParameterBuffer buffer;
     if (launch.params != nullptr) {
         scan_parameters(decoder.blocks(), kernel, launch.params, call);
-        return;
-    }
-    const ParameterBuffer buffer = buffer_of(launch.extra);
-    if (buffer.data != nullptr) {
+    } else {
+        buffer = buffer_of(launch.extra);
         scan_buffer(decoder.blocks(), kernel, buffer, call);
+    }
+    if (!decoder.objects().empty()) {
+        scan_objects(decoder, kernel, launch.params, buffer, call);
     }
 }
 

@@ -22,7 +22,7 @@ Watch::Watch(Session& session, const DriverQueries& driver)
       kernels_(
           driver, [&session](std::string_view name) { return session.log().kernel(name); },
           [&session](std::string_view text) { session.log().note(text); }),
-      decoder_(blocks_, kernels_) {}
+      decoder_(blocks_, objects_, kernels_) {}
 
 void Watch::enter(const DriverCall& driver_call, Call& call) {
     decoder_.decode(driver_call, call);
@@ -38,6 +38,9 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
         case Effect::EventDestroyed:
             tracker_.event_destroyed(call.events[0]);
             break;
+        case Effect::ObjectDestroyed:
+            objects_.remove(call.object, call.stream.context, call.handle);
+            break;
         case Effect::GraphDestroyed:
         case Effect::GraphNodeDestroyed:
         case Effect::GraphExecDestroyed:
@@ -45,9 +48,11 @@ void Watch::enter(const DriverCall& driver_call, Call& call) {
             break;
         case Effect::CodeGone:
             kernels_.forget_handles();
+            objects_.forget_context(call.stream.context);
             break;
         case Effect::CodeUnloaded:
             kernels_.forget_handles();
+            tracker_.code_unloading(call.handle, session_.site(call.api));
             [[fallthrough]];
         // What a call waits for is the work queued before it.
         case Effect::CodeLoaded:
@@ -220,10 +225,55 @@ void Watch::succeeded(Call& call) {
         case Effect::CaptureBegins:
             tracker_.capture_began(call.stream);
             break;
+        case Effect::ObjectCreated:
+            if (!call.accesses.empty()) {
+                objects_.add(call.object, call.stream.context, call.created_handle(),
+                             call.accesses.front());
+            }
+            break;
+        case Effect::ArrayLevelFound:
+            tracker_.array_level(call.created_handle(), call.handle, call.level);
+            break;
+        case Effect::VariableFound:
+            variable_found(call);
+            break;
+        case Effect::DeviceAddressFound:
+            tracker_.has_device_address(call.handle, call.created_handle());
+            break;
+        case Effect::CopiesSynchronize:
+            tracker_.set_always_synchronizes(call.handle, call.enabled);
+            break;
         default:
             graphs_.succeeded(call);
             break;
     }
+}
+
+/// Either of address and size may not have been asked for (cuModuleGetGlobal).
+void Watch::variable_found(const Call& call) {
+    CUdeviceptr address = call.created_handle();
+    std::size_t bytes = call.created_bytes != nullptr ? *call.created_bytes : 0;
+    if (call.created == nullptr || call.created_bytes == nullptr) {
+        CUresult result = CUDA_ERROR_NOT_FOUND;
+        if (call.is_library && driver_.library_global != nullptr) {
+            result = driver_.library_global(&address, &bytes,
+                                            reinterpret_cast<CUlibrary>(call.handle), call.name);
+        } else if (!call.is_library && driver_.module_global != nullptr) {
+            result = driver_.module_global(&address, &bytes,
+                                           reinterpret_cast<CUmodule>(call.handle), call.name);
+        }
+        if (result != CUDA_SUCCESS) {
+            return;
+        }
+    }
+    Allocation variable;
+    variable.kind = call.variable;
+    variable.ptr = address;
+    variable.bytes = bytes;
+    variable.owner = call.handle;
+    variable.context = call.stream.context;
+    variable.site = session_.site(call.api);
+    tracker_.variable_found(variable);
 }
 
 void Watch::stream_created(const Call& call) {

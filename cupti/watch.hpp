@@ -28,6 +28,12 @@ class Watch {
         std::optional<KnownBlock> find_block(Address address) const override {
             return tracker_.find_block(address);
         }
+        bool always_synchronizes(Address address) const override {
+            return tracker_.always_synchronizes(address);
+        }
+        std::optional<ArrayPlace> find_array(Address handle) const override {
+            return tracker_.find_array(handle);
+        }
 
       private:
         const Tracker& tracker_;
@@ -40,12 +46,14 @@ class Watch {
     bool becomes_node(Call& call);
     void succeeded(Call& call);
     void stream_created(const Call& call);
+    void variable_found(const Call& call);
 
     Session& session_;
     Tracker& tracker_;
     const DriverQueries driver_;
     GraphWatch graphs_;
     TrackedBlocks blocks_;
+    MemoryObjects objects_;
     KernelCache kernels_;
     Decoder decoder_;
 };

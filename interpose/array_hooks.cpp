@@ -7,6 +7,7 @@
 namespace cuward {
 namespace {
 
+/// 0 for normalized, compressed and video formats.
 std::uint64_t bytes_of(CUarray_format format) {
     switch (format) {
         case CU_AD_FORMAT_UNSIGNED_INT8:
@@ -20,41 +21,37 @@ std::uint64_t bytes_of(CUarray_format format) {
         case CU_AD_FORMAT_SIGNED_INT32:
         case CU_AD_FORMAT_FLOAT:
             return 4;
-        default:  // normalized, compressed and video formats: about a byte an element
-            return 1;
+        default:
+            return 0;
     }
 }
 
-struct Extent {
-    std::uint64_t width;
-    std::uint64_t height;
-    std::uint64_t depth;
-    std::uint64_t element_bytes;
-};
-
-Extent extent_of(const CUDA_ARRAY_DESCRIPTOR& array) {
-    return {array.Width, array.Height, 1, bytes_of(array.Format) * array.NumChannels};
-}
-
-Extent extent_of(const CUDA_ARRAY3D_DESCRIPTOR& array) {
-    return {array.Width, array.Height, array.Depth, bytes_of(array.Format) * array.NumChannels};
-}
-
-/// The elements alone; a dimension of 0 does not exist (Driver API manual, cuArray3DCreate).
-std::uint64_t payload(const Extent& extent) {
+/// A dimension of 0 does not exist (Driver API manual, cuArray3DCreate). Where the size of an
+/// element is not known it is about a byte.
+template <typename Descriptor>
+ArrayLayout layout_of(const Descriptor* array) {
+    if (array == nullptr) {
+        return {};  // the driver refuses the call itself
+    }
     const auto at_least_one = [](std::uint64_t n) { return std::max<std::uint64_t>(n, 1); };
-    return at_least_one(extent.width) * at_least_one(extent.height) * at_least_one(extent.depth) *
-           extent.element_bytes;
+    const std::uint64_t channel_bytes = bytes_of(array->Format);
+    ArrayLayout layout{.element_bytes = at_least_one(channel_bytes) * array->NumChannels,
+                       .width = at_least_one(array->Width),
+                       .rows = at_least_one(array->Height),
+                       .is_known = channel_bytes != 0};
+    if constexpr (requires { array->Depth; }) {
+        layout.slices = at_least_one(array->Depth);
+        layout.is_layered = (array->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    }
+    return layout;
 }
 
-/// Every level has half the size of the one before in each dimension. Layers are not halved, so
-/// this is a lower bound for layered arrays.
-std::uint64_t payload(Extent extent, unsigned int levels) {
+std::uint64_t bytes_of(ArrayLayout layout, unsigned int levels) {
     constexpr unsigned int kMost = 64;  // no extent can be halved more often
     std::uint64_t bytes = 0;
     for (unsigned int level = 0; level < std::min(levels, kMost); ++level) {
-        bytes += payload(extent);
-        extent = {extent.width / 2, extent.height / 2, extent.depth / 2, extent.element_bytes};
+        bytes += layout.bytes();
+        layout = layout.next_level();
     }
     return bytes;
 }
@@ -64,18 +61,15 @@ Address address(Handle handle) {
     return reinterpret_cast<Address>(handle);
 }
 
-/// The driver refuses a call without a descriptor itself.
-template <typename Descriptor>
-std::uint64_t payload(const Descriptor* descriptor) {
-    return descriptor != nullptr ? payload(extent_of(*descriptor)) : 0;
-}
-
 template <typename Descriptor, typename Call>
 CUresult allocate_array(const char* api, const CUarray* array, const Descriptor* descriptor,
                         Call call) {
-    return allocate_by_driver(api, payload(descriptor), call, [&] {
-        return NewBlock{
-            .kind = BlockKind::Array, .ptr = address(*array), .bytes = payload(descriptor)};
+    const ArrayLayout layout = layout_of(descriptor);
+    return allocate_by_driver(api, layout.bytes(), call, [&] {
+        return NewBlock{.kind = BlockKind::Array,
+                        .ptr = address(*array),
+                        .bytes = layout.bytes(),
+                        .layout = layout};
     });
 }
 
@@ -105,14 +99,34 @@ CUresult hook_cuMipmappedArrayCreate(CUmipmappedArray* array,
                                      const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
                                      unsigned int levels) {
     using namespace cuward;
-    const std::uint64_t bytes = descriptor != nullptr ? payload(extent_of(*descriptor), levels) : 0;
+    const ArrayLayout layout = layout_of(descriptor);
+    const std::uint64_t bytes = bytes_of(layout, levels);
     return allocate_by_driver(
         "cuMipmappedArrayCreate", bytes,
         [&] { return real<Hook::cuMipmappedArrayCreate_>()(array, descriptor, levels); },
         [&] {
-            return NewBlock{
-                .kind = BlockKind::MipmappedArray, .ptr = address(*array), .bytes = bytes};
+            return NewBlock{.kind = BlockKind::MipmappedArray,
+                            .ptr = address(*array),
+                            .bytes = bytes,
+                            .layout = layout};
         });
+}
+
+CUresult hook_cuExternalMemoryGetMappedMipmappedArray(
+    CUmipmappedArray* array, CUexternalMemory memory,
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC* description) {
+    using namespace cuward;
+    const CUresult result =
+        real<Hook::cuExternalMemoryGetMappedMipmappedArray_>()(array, memory, description);
+    watch_allocation(result, "cuExternalMemoryGetMappedMipmappedArray", [&] {
+        const ArrayLayout layout = layout_of(&description->arrayDesc);
+        return NewBlock{.kind = BlockKind::MipmappedArray,
+                        .ptr = address(*array),
+                        .bytes = bytes_of(layout, description->numLevels),
+                        .layout = layout,
+                        .is_imported = true};
+    });
+    return result;
 }
 
 CUresult hook_cuMipmappedArrayDestroy(CUmipmappedArray array) {

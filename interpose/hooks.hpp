@@ -11,6 +11,7 @@
 // NVIDIA's header has the types of superseded versions for NVIDIA's own use only; in these the
 // version changed what a call means, not how it is called.
 using PFN_cuCtxDestroy_v2000 = PFN_cuCtxDestroy_v4000;
+using PFN_cuIpcOpenMemHandle_v4010 = PFN_cuIpcOpenMemHandle_v11000;
 using PFN_cuMemHostRegister_v4000 = PFN_cuMemHostRegister_v6050;
 using PFN_cuDevicePrimaryCtxRelease_v7000 = PFN_cuDevicePrimaryCtxRelease_v11000;
 using PFN_cuDevicePrimaryCtxReset_v7000 = PFN_cuDevicePrimaryCtxReset_v11000;

@@ -132,14 +132,3 @@ CUresult hook_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
     }
     return result;
 }
-
-CUresult hook_cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
-                          const CUmemAllocationProp* properties, unsigned long long flags) {
-    using namespace cuward;
-    std::optional<int> device;
-    if (properties != nullptr && properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
-        device = properties->location.id;
-    }
-    return with_pool_memory(
-        [&] { return real<Hook::cuMemCreate_>()(handle, bytes, properties, flags); }, device);
-}

@@ -49,6 +49,8 @@ struct NewBlock {
     StreamRef stream{};
     BlockId resource_block{};
     bool free_waits_for_device = true;
+    ArrayLayout layout{};
+    bool is_imported = false;
 };
 
 inline void track_allocation(Tool& tool, const NewBlock& block, const DriverState::Current& place,
@@ -62,6 +64,8 @@ inline void track_allocation(Tool& tool, const NewBlock& block, const DriverStat
     allocation.stream = block.stream;
     allocation.free_waits_for_device = block.free_waits_for_device;
     allocation.resource_block = block.resource_block;
+    allocation.layout = block.layout;
+    allocation.is_imported = block.is_imported;
     allocation.site = tool.session.site(api);
     tool.session.tracker().allocated(allocation);
 }

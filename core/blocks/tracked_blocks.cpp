@@ -5,10 +5,6 @@
 namespace cuward {
 namespace {
 
-bool is_array(BlockKind kind) {
-    return kind == BlockKind::Array || kind == BlockKind::MipmappedArray;
-}
-
 /// The entry of an ordered map whose range contains the address.
 template <typename Map>
 auto find_containing(Map& map, Address address) -> decltype(&map.begin()->second) {
@@ -22,10 +18,22 @@ auto find_containing(Map& map, Address address) -> decltype(&map.begin()->second
 
 }  // namespace
 
+Address TrackedBlocks::new_place(std::uint64_t bytes) {
+    constexpr std::uint64_t kGap = 4096;  // so that none touches the next
+    const Address place = next_place_;
+    next_place_ += (bytes / kGap + 2) * kGap;
+    return place;
+}
+
 TrackedBlock& TrackedBlocks::add(TrackedBlock block) {
-    if (block.is_array()) {
-        freed_arrays_.erase(block.ptr);
-        return arrays_.insert_or_assign(block.ptr, std::move(block)).first->second;
+    if (block.handle != 0 && block.ptr == 0) {
+        block.ptr = new_place(block.bytes);
+        if (is_array(block.kind)) {
+            set_array(block.handle,
+                      {.range = ByteRange::linear(block.ptr, block.bytes), .layout = {}});
+        } else {
+            set_physical(block.handle, block.ptr);
+        }
     }
     forget_freed(block.ptr, block.end());
     index_.outdate();
@@ -66,20 +74,18 @@ void TrackedBlocks::Index::outdate() {
     searches = 0;
 }
 
-TrackedBlock* TrackedBlocks::find_start(Address ptr, bool array) {
-    if (array) {
-        const auto found = arrays_.find(ptr);
-        return found != arrays_.end() ? &found->second : nullptr;
-    }
+TrackedBlock* TrackedBlocks::find_start(Address ptr) {
     const auto found = blocks_.find(ptr);
+    return found != blocks_.end() ? &found->second : nullptr;
+}
+
+TrackedBlock* TrackedBlocks::first_from(Address address) {
+    const auto found = blocks_.lower_bound(address);
     return found != blocks_.end() ? &found->second : nullptr;
 }
 
 TrackedBlock TrackedBlocks::remove(const TrackedBlock& block) {
     const Address ptr = block.ptr;
-    if (block.is_array()) {
-        return std::move(arrays_.extract(ptr).mapped());
-    }
     index_.outdate();
     return std::move(blocks_.extract(ptr).mapped());
 }
@@ -88,21 +94,47 @@ void TrackedBlocks::remember_freed(const FreedBlock& freed) {
     if (freed_order_.size() == kMostFreed) {
         const FreedBlock oldest = freed_order_.front();
         freed_order_.pop_front();
-        const auto forget = [&](auto& map) {
-            const auto found = map.find(oldest.ptr);
-            if (found != map.end() && found->second.serial == oldest.serial) {
-                map.erase(found);
-            }
-        };
-        is_array(oldest.kind) ? forget(freed_arrays_) : forget(freed_);
+        const auto found = freed_.find(oldest.ptr);
+        if (found != freed_.end() && found->second.serial == oldest.serial) {
+            freed_.erase(found);
+        }
+        forget_handle(oldest);
+    }
+    if (freed.kind == BlockKind::MipmappedArray) {
+        // The handles of its levels ended with it.
+        std::erase_if(arrays_, [&](const auto& entry) {
+            const Address lo = entry.second.range.lo;
+            return entry.first != freed.handle && lo >= freed.ptr && lo < freed.end();
+        });
     }
     freed_order_.push_back(freed);
-    if (is_array(freed.kind)) {
-        freed_arrays_.insert_or_assign(freed.ptr, freed);
-        return;
-    }
     forget_freed(freed.ptr, freed.end());
     freed_.insert_or_assign(freed.ptr, freed);
+}
+
+void TrackedBlocks::forget_handle(const FreedBlock& freed) {
+    const auto array = arrays_.find(freed.handle);
+    if (array != arrays_.end() && array->second.range.lo == freed.ptr) {
+        arrays_.erase(array);
+    }
+    const auto physical = physical_.find(freed.handle);
+    if (physical != physical_.end() && physical->second == freed.ptr) {
+        physical_.erase(physical);
+    }
+}
+
+std::optional<ArrayPlace> TrackedBlocks::find_array(Address handle) const {
+    const auto found = arrays_.find(handle);
+    return found != arrays_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void TrackedBlocks::set_array(Address handle, const ArrayPlace& place) {
+    arrays_.insert_or_assign(handle, place);
+}
+
+Address TrackedBlocks::find_physical(Address handle) const {
+    const auto found = physical_.find(handle);
+    return found != physical_.end() ? found->second : 0;
 }
 
 const FreedBlock* TrackedBlocks::find_freed(Address address) const {
@@ -111,11 +143,6 @@ const FreedBlock* TrackedBlocks::find_freed(Address address) const {
 
 FreedBlock* TrackedBlocks::find_freed(Address address) {
     return find_containing(freed_, address);
-}
-
-const FreedBlock* TrackedBlocks::find_freed_array(Address handle) const {
-    const auto found = freed_arrays_.find(handle);
-    return found != freed_arrays_.end() ? &found->second : nullptr;
 }
 
 void TrackedBlocks::forget_freed(Address lo, Address hi) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace cuward {
 
 struct TrackedBlock {
     std::uint64_t serial = 0;  ///< its id in the log
-    Address ptr = 0;
+    Address ptr = 0;           ///< of memory that has only a handle: one that add() gives it
     std::uint64_t bytes = 0;
+    Address handle = 0;  ///< of an array or physical memory; else 0
     ContextId context = 0;
     BlockId resource_block;
     AccessHistory history;
@@ -32,9 +34,12 @@ struct TrackedBlock {
     StreamSlot slot = 0;
     Epoch epoch = 0;           ///< of the stream-ordered allocation on `slot`; 0: usable at once
     bool has_overrun = false;  ///< a copy or memset past its end has been reported
+    bool is_imported = false;
+    bool synchronizes = false;     ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set
+    std::uint32_t references = 1;  ///< to physical memory or an opened handle
+    std::uint32_t mappings = 0;    ///< of physical memory
 
     Address end() const { return ptr + bytes; }
-    bool is_array() const { return kind == BlockKind::Array || kind == BlockKind::MipmappedArray; }
 };
 
 /// What is remembered of a freed block.
@@ -42,6 +47,7 @@ struct FreedBlock {
     std::uint64_t serial = 0;
     Address ptr = 0;
     std::uint64_t bytes = 0;
+    Address handle = 0;
     BlockKind kind = BlockKind::Device;
     PlaceId place{};  ///< of the free
     std::uint32_t stream = 0;
@@ -50,6 +56,7 @@ struct FreedBlock {
     PlaceId allocated{};
     RecentUses recent{};
     bool has_overrun = false;
+    bool is_imported = false;
 
     Address end() const { return ptr + bytes; }
 };
@@ -59,12 +66,15 @@ class TrackedBlocks {
     /// How many freed blocks are remembered.
     static constexpr std::size_t kMostFreed = 16384;
 
-    /// The new block replaces whatever was remembered of its addresses.
+    /// The new block replaces whatever was remembered of its addresses. One with a handle and no
+    /// address gets an address that no other memory has, so that all are found alike.
     TrackedBlock& add(TrackedBlock block);
     /// The live block that contains an address, or null. O(log live blocks).
     TrackedBlock* find(Address address);
-    /// The live block or array handle that starts at `ptr`, or null.
-    TrackedBlock* find_start(Address ptr, bool is_array);
+    /// The live block that starts at `ptr`, or null.
+    TrackedBlock* find_start(Address ptr);
+    /// The first live block that starts at `address` or behind it, or null.
+    TrackedBlock* first_from(Address address);
     /// Takes a block off the map.
     TrackedBlock remove(const TrackedBlock& block);
 
@@ -74,21 +84,31 @@ class TrackedBlocks {
     /// The freed block that contained an address last, or null.
     const FreedBlock* find_freed(Address address) const;
     FreedBlock* find_freed(Address address);
-    const FreedBlock* find_freed_array(Address handle) const;
 
-    std::size_t live() const { return blocks_.size() + arrays_.size(); }
+    /// Where the array is that had this handle last, live or freed.
+    std::optional<ArrayPlace> find_array(Address handle) const;
+    void set_array(Address handle, const ArrayPlace& place);
+    /// The address of the physical memory that had this handle last, live or freed; 0 if none.
+    Address find_physical(Address handle) const;
+    void set_physical(Address handle, Address place) { physical_[handle] = place; }
+    /// Addresses that no other memory has.
+    Address new_place(std::uint64_t bytes);
+
+    std::size_t live() const { return blocks_.size(); }
 
     template <typename Visit>
     void for_each(Visit&& visit) {
         for (auto& [ptr, block] : blocks_) {
             visit(block);
         }
-        for (auto& [handle, block] : arrays_) {
-            visit(block);
-        }
     }
 
   private:
+    /// Places for what has no address start where no address of a program's is.
+    static constexpr Address kFirstPlace = Address{1} << 63;
+
+    void forget_handle(const FreedBlock& freed);
+
     /// The live blocks in a row: on its way down the map, a search waits for one load after
     /// another. Worth making anew only after as many searches as there are blocks.
     struct Index {
@@ -103,11 +123,11 @@ class TrackedBlocks {
 
     std::map<Address, TrackedBlock> blocks_;
     Index index_;
-    /// By handle: an array has no address in the unified space.
-    std::unordered_map<Address, TrackedBlock> arrays_;
     std::map<Address, FreedBlock> freed_;
-    std::unordered_map<Address, FreedBlock> freed_arrays_;
     std::deque<FreedBlock> freed_order_;
+    std::unordered_map<Address, ArrayPlace> arrays_;  ///< by handle
+    std::unordered_map<Address, Address> physical_;   ///< by handle
+    Address next_place_ = kFirstPlace;
 };
 
 }  // namespace cuward

@@ -15,7 +15,11 @@ Access access_through(PointerKind pointer) {
 }
 
 void note_direction(ParameterType type, KernelParameter& parameter) {
-    if (type.kind == PointerKind::Value || parameter.layout.size != kPointerSize) {
+    const bool is_object =
+        type.kind == PointerKind::ObjectHandle && parameter.is_object != Certainty::No;
+    parameter.is_object = is_object ? Certainty::Yes : Certainty::No;
+    if (type.kind == PointerKind::Value || type.kind == PointerKind::ObjectHandle ||
+        parameter.layout.size != kPointerSize) {
         return;
     }
     parameter.direction_known = true;
@@ -31,7 +35,9 @@ KernelParameters parameter_directions(std::string_view mangled_name,
     KernelParameters result;
     result.parameters.reserve(layout.size());
     for (const ParameterLayout& place : layout) {
-        result.parameters.push_back({.layout = place});
+        result.parameters.push_back(
+            {.layout = place,
+             .is_object = place.size == kPointerSize ? Certainty::Maybe : Certainty::No});
     }
     const std::optional<std::vector<ParameterType>> types = mangled_parameters(mangled_name);
     // A name whose parameters do not match the layout describes something else.

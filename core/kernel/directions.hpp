@@ -17,6 +17,8 @@ struct ParameterLayout {
     bool operator==(const ParameterLayout&) const = default;
 };
 
+enum class Certainty : std::uint8_t { No, Maybe, Yes };
+
 struct KernelParameter {
     ParameterLayout layout;
     /// How the kernel uses the memory a pointer in this parameter leads to; the worst case when it
@@ -26,6 +28,8 @@ struct KernelParameter {
     /// The same of the memory that pointers stored there lead to.
     Access pointee = Access::ReadWrite;
     bool pointee_known = false;
+    /// Whether it may be, or as far as its type tells is, a texture or surface object.
+    Certainty is_object = Certainty::No;
     bool operator==(const KernelParameter&) const = default;
 };
 

@@ -40,7 +40,8 @@ Type pointer_to(Type type) {
         }
         Type pointer;
         pointer.kind = pointee.is_const ? PointerKind::PointerToConst : PointerKind::Pointer;
-        pointer.pointee = pointee.kind;
+        pointer.pointee =
+            pointee.kind == PointerKind::ObjectHandle ? PointerKind::Value : pointee.kind;
         return pointer;
     });
 }
@@ -538,8 +539,9 @@ class Reader {
         }
         constexpr std::string_view kBuiltin = "vwbcahstijlmxynofdegz";
         if (kBuiltin.find(look()) != std::string_view::npos && !at_end()) {
+            const bool is_handle = look() == 'y';
             ++position_;
-            return {};
+            return {.kind = is_handle ? PointerKind::ObjectHandle : PointerKind::Value};
         }
         if (look() == 'D' && builtin_d_type()) {
             return {};

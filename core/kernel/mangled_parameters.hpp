@@ -12,6 +12,7 @@ enum class PointerKind : std::uint8_t {
     Value,           ///< anything that is no pointer or reference to an object
     Pointer,         ///< pointer or reference to something that may be written through it
     PointerToConst,  ///< pointer or reference to const
+    ObjectHandle,    ///< unsigned long long, which texture and surface objects are
 };
 
 struct ParameterType {

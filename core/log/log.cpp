@@ -48,9 +48,21 @@ const char* name_of(BlockKind kind) {
         case BlockKind::Array:
             return "array";
         case BlockKind::MipmappedArray:
+            return "mipmapped-array";
+        case BlockKind::Physical:
+            return "physical";
+        case BlockKind::PhysicalHost:
+            return "physical-host";
+        case BlockKind::Ipc:
+            return "ipc";
+        case BlockKind::Imported:
+            return "imported";
+        case BlockKind::Global:
+            return "global";
+        case BlockKind::ManagedGlobal:
             break;
     }
-    return "mipmapped-array";
+    return "managed-global";
 }
 
 const char* name_of(MemoryOperationKind kind) {

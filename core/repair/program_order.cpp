@@ -1,9 +1,14 @@
 #include "core/repair/program_order.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace cuward {
 namespace {
+
+/// How long the host waits for work at most.
+constexpr std::chrono::seconds kPatience{5};
 
 /// Lanes of streams that the tracker does not know, such as the resources' own.
 constexpr std::uint64_t kUnknownLane = std::uint64_t{1} << 63;
@@ -128,6 +133,23 @@ bool ProgramOrder::repair(const PendingFree& free) {
         tracker_.repaired(free);
     }
     return waits;
+}
+
+bool ProgramOrder::host_waits(const std::vector<UsePoint>& missing) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    return std::all_of(missing.begin(), missing.end(), [&](const UsePoint& use) {
+        const auto event = reinterpret_cast<CUevent>(event_behind(use));
+        if (event == nullptr) {
+            return false;
+        }
+        ++waits_;
+        CUresult result = driver_.event_query(event);
+        while (result == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(std::chrono::microseconds{50});
+            result = driver_.event_query(event);
+        }
+        return result == CUDA_SUCCESS;
+    });
 }
 
 /// Gives whether `later` waits now.

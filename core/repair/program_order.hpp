@@ -53,6 +53,10 @@ class ProgramOrder final : public UseOrder {
     /// Makes the free's stream wait for every use that is missing, and gives whether it does.
     bool repair(const PendingFree& free);
 
+    /// Makes the host wait for all of this work, but not for long: what it waits for may be the
+    /// host's to do. Gives whether it is complete.
+    bool host_waits(const std::vector<UsePoint>& missing);
+
     /// A stream is about to be destroyed or captured, when no event can be recorded behind its work
     /// any more. A capture's beginning ends with `after_loss`, whether or not it succeeds.
     void before_loss(StreamRef stream);

@@ -18,6 +18,11 @@ PlaceKey key_of(const LoggedBlock& block) {
     return {block.allocated.stack, block.allocated.api, block.kind, block.device.value_or(~0ULL)};
 }
 
+/// A variable of device code ends with its module.
+bool is_of_code(const LoggedBlock& block) {
+    return block.kind == "global" || block.kind == "managed-global";
+}
+
 std::string keeper_of_stack(const LogModel& log, std::uint64_t id) {
     std::vector<std::string> modules;
     if (const auto stack = log.stacks.find(id); stack != log.stacks.end()) {
@@ -34,7 +39,7 @@ std::string keeper_of_stack(const LogModel& log, std::uint64_t id) {
 std::vector<LeakGroup> leaks_of(const LogModel& log) {
     std::map<PlaceKey, LeakGroup> places;
     for (const auto& [id, block] : log.blocks) {
-        if (block.freed) {
+        if (block.freed || is_of_code(block)) {
             continue;
         }
         LeakGroup& group = places[key_of(block)];

@@ -216,7 +216,13 @@ std::string_view memory_kind(const std::string& kind) {
         {"host", "pinned host memory"},
         {"registered", "registered host memory"},
         {"array", "array memory"},
-        {"mipmapped-array", "mipmapped array memory"}};
+        {"mipmapped-array", "mipmapped array memory"},
+        {"physical", "physical device memory"},
+        {"physical-host", "physical host memory"},
+        {"ipc", "memory of another process"},
+        {"imported", "imported memory"},
+        {"global", "device memory of a variable"},
+        {"managed-global", "managed memory of a variable"}};
     const auto found = kNames.find(kind);
     return found == kNames.end() ? std::string_view("memory") : found->second;
 }
@@ -232,7 +238,10 @@ FreeFunction free_function(const std::string& kind) {
         {"host", {"cudaFreeHost", "cuMemFreeHost"}},
         {"registered", {"cudaHostUnregister", "cuMemHostUnregister"}},
         {"array", {"cudaFreeArray", "cuArrayDestroy"}},
-        {"mipmapped-array", {"cudaFreeMipmappedArray", "cuMipmappedArrayDestroy"}}};
+        {"mipmapped-array", {"cudaFreeMipmappedArray", "cuMipmappedArrayDestroy"}},
+        {"ipc", {"cudaIpcCloseMemHandle", "cuIpcCloseMemHandle"}},
+        {"physical", {"cuMemUnmap and cuMemRelease", "cuMemUnmap and cuMemRelease"}},
+        {"physical-host", {"cuMemUnmap and cuMemRelease", "cuMemUnmap and cuMemRelease"}}};
     const auto found = kFunctions.find(kind);
     return found == kFunctions.end() ? FreeFunction{"cudaFree", "cuMemFree"} : found->second;
 }
@@ -538,6 +547,11 @@ Words describe_freed_in_flight(const Finding& finding) {
                                       spoken_stream(freed.stream)),
                 wait_between(use, freed) +
                     fmt::format(" Or free the block on {}.", short_stream(use.stream))};
+    }
+    if (freed.api == "cuMemUnmap") {
+        return {message + ": cuMemUnmap does not wait for the device.",
+                fmt::format("Synchronize {} before {}{}.", short_stream(use.stream),
+                            spoken_op(freed), at_place(freed.stack))};
     }
     return {message + ": freeing stream-ordered memory this way does not wait for the device.",
             fmt::format("Free it with cudaFreeAsync on {}, or synchronize that stream before {}{}.",

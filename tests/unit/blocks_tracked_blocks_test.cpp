@@ -24,16 +24,36 @@ TEST(TrackedBlocks, FindsTheBlockAroundAnAddress) {
     EXPECT_EQ(blocks.find(1099)->serial, 1U);
     EXPECT_EQ(blocks.find(1100), nullptr);
     EXPECT_EQ(blocks.find(2050)->serial, 2U);
-    EXPECT_EQ(blocks.find_start(2050, false), nullptr);
+    EXPECT_EQ(blocks.find_start(2050), nullptr);
 }
 
 TEST(TrackedBlocks, ArraysAreFoundByHandleOnly) {
     TrackedBlocks blocks;
-    TrackedBlock array = block_at(5000, 100, 1);
+    TrackedBlock array = block_at(0, 100, 1);
     array.kind = BlockKind::Array;
-    blocks.add(std::move(array));
+    array.handle = 5000;
+    const Address place = blocks.add(std::move(array)).ptr;
     EXPECT_EQ(blocks.find(5000), nullptr);
-    EXPECT_EQ(blocks.find_start(5000, true)->serial, 1U);
+    EXPECT_EQ(blocks.find_array(5000)->range, ByteRange::linear(place, 100));
+    EXPECT_EQ(blocks.find(place + 99)->serial, 1U);
+    EXPECT_EQ(blocks.find(place + 100), nullptr);
+}
+
+TEST(TrackedBlocks, AHandleThatServesAgainIsAnotherPlace) {
+    TrackedBlocks blocks;
+    const auto add = [&]() -> const TrackedBlock& {
+        TrackedBlock memory = block_at(0, 100, 1);
+        memory.kind = BlockKind::Physical;
+        memory.handle = 7;
+        return blocks.add(std::move(memory));
+    };
+    const TrackedBlock& first = add();
+    const Address place = first.ptr;
+    blocks.remove(first);
+    blocks.remember_freed({.serial = 1, .ptr = place, .bytes = 100, .handle = 7});
+    EXPECT_EQ(blocks.find_physical(7), place);
+    EXPECT_NE(add().ptr, place);
+    EXPECT_EQ(blocks.find_freed(place)->serial, 1U);
 }
 
 TEST(TrackedBlocks, RemembersTheFreedUntilTheirAddressesServeAgain) {

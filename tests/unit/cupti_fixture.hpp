@@ -31,7 +31,17 @@ class FakeBlocks : public BlockLookup {
                                 : std::nullopt;
     }
 
+    bool always_synchronizes(Address address) const override {
+        return address == synchronizing && address != 0;
+    }
+    std::optional<ArrayPlace> find_array(Address handle) const override {
+        const auto found = arrays.find(handle);
+        return found != arrays.end() ? std::optional(found->second) : std::nullopt;
+    }
+
     std::map<Address, Block> blocks;
+    std::map<Address, ArrayPlace> arrays;
+    Address synchronizing = 0;
 
   private:
     const std::pair<const Address, Block>* at(Address address) const {
@@ -154,7 +164,8 @@ class DecoderTest : public testing::Test {
                             return KernelId{static_cast<std::uint32_t>(names.size() - 1)};
                         },
                         [this](std::string_view text) { notes.emplace_back(text); }};
-    Decoder decoder{blocks, kernels};
+    MemoryObjects objects;
+    Decoder decoder{blocks, objects, kernels};
     Call call;
 };
 
