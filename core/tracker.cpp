@@ -413,25 +413,38 @@ void Tracker::State::touch_each(const Operation& operation, const MemoryAccess& 
 
 /// What a graph's nodes do to neighbouring blocks may have been joined, a copy may go on from one
 /// registered range to the next, and memory may be mapped in parts: each block gets its part.
-void Tracker::State::touch_parts(const Operation& operation, MemoryAccess access,
+void Tracker::State::touch_parts(const Operation& operation, const MemoryAccess& access,
                                  PendingOperation& pending, PlaceId place) {
-    for (int part = 0; part < kMostReached || access.range_exact; ++part) {
-        MemoryAccess here = access;
-        std::optional<Address> next = translate(here);
-        const std::optional<Address> next_there =
-            bindings.empty() ? touch(operation, here, pending, place)
-                             : touch_bound(operation, here, pending, place);
-        next = next ? next : next_there;
-        if (!next) {
-            return;
-        }
-        if (access.range.width != 0) {
-            access.range = ByteRange::linear(*next, access.range.hi() - *next);
-        }
-        access.range.lo = *next;
-        // Where in its memory a kernel's pointer still leads to is a guess.
-        access.direction_known = access.direction_known && access.range_exact;
+    std::optional<Address> next = touch_named(operation, access, pending, place);
+    if (!next) {
+        return;
     }
+    MemoryAccess rest = access;
+    // Where in its memory a kernel's pointer still leads to is a guess.
+    rest.direction_known = access.direction_known && access.range_exact;
+    for (int part = 1; next && (part < kMostReached || access.range_exact); ++part) {
+        if (rest.range.width != 0) {
+            rest.range = ByteRange::linear(*next, rest.range.hi() - *next);
+        }
+        rest.range.lo = *next;
+        next = touch_named(operation, rest, pending, place);
+    }
+}
+
+/// Touches the memory that has this address, and gives where the access goes on. Most memory has
+/// one address only.
+std::optional<Address> Tracker::State::touch_named(const Operation& operation,
+                                                   const MemoryAccess& access,
+                                                   PendingOperation& pending, PlaceId place) {
+    if (mappings.empty() && bindings.empty()) {
+        return touch(operation, access, pending, place);
+    }
+    MemoryAccess here = access;
+    const std::optional<Address> next = translate(here);
+    const std::optional<Address> next_there = bindings.empty()
+                                                  ? touch(operation, here, pending, place)
+                                                  : touch_bound(operation, here, pending, place);
+    return next ? next : next_there;
 }
 
 /// Where the block starts that an access goes on in.

@@ -156,8 +156,10 @@ struct Tracker::State {
     std::uint32_t stream_id(StreamSlot slot, std::uint32_t thread);
     void touch_each(const Operation& operation, const MemoryAccess& access,
                     PendingOperation& pending, PlaceId place);
-    void touch_parts(const Operation& operation, MemoryAccess access, PendingOperation& pending,
-                     PlaceId place);
+    void touch_parts(const Operation& operation, const MemoryAccess& access,
+                     PendingOperation& pending, PlaceId place);
+    std::optional<Address> touch_named(const Operation& operation, const MemoryAccess& access,
+                                       PendingOperation& pending, PlaceId place);
     std::optional<Address> touch(const Operation& operation, const MemoryAccess& access,
                                  PendingOperation& pending, PlaceId place);
     std::optional<Address> touch_bound(const Operation& operation, const MemoryAccess& access,
