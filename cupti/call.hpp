@@ -61,9 +61,20 @@ enum class Effect : std::uint8_t {
 /// allocates nothing.
 struct Call {
     Effect effect = Effect::None;
+    bool blocking = true;
+    bool enabled = true;
+    bool is_external = false;  ///< EventRecorded, StreamWaitsEvent: becomes a node of its own
+    /// Of a node: the events it records or waits for are in `events`, in that order.
+    bool waits_for_unknown = false;
+    bool owns_child = false;    ///< `child` was moved to it
+    bool is_library = false;    ///< `handle` is a CUlibrary, no CUmodule
+    bool frees_first = false;   ///< GraphInstantiated: what the last launch has left allocated
+    bool loses_stream = false;  ///< `stream` is about to be destroyed or captured
+    ObjectKind object = ObjectKind::Texture;
+    BlockKind variable = BlockKind::Global;
+    unsigned int level = 0;
     const char* api = "";  ///< driver function, a string that lives for ever
     StreamRef stream;
-    bool blocking = true;
     ContextId green = 0;  ///< a green context, also the one that a stream is created in
     std::array<std::uint64_t, 2> events{};
     const void* created = nullptr;  ///< where the driver stores the handle it creates
@@ -71,20 +82,11 @@ struct Call {
     GraphHandle child{};
     NodeHandle node{};
     ExecHandle exec{};  ///< also of a graph's launch
-    bool enabled = true;
-    bool is_external = false;  ///< EventRecorded, StreamWaitsEvent: becomes a node of its own
-    /// Of a node: the events it records or waits for are in `events`, in that order.
-    bool waits_for_unknown = false;
-    bool owns_child = false;  ///< `child` was moved to it
     NodeMemory memory;
     const void* allocated = nullptr;  ///< where the driver stores the address of `memory`
     const void* bodies = nullptr;     ///< where the driver stores the address of its graphs …
     std::uint32_t body_count = 0;     ///< … and how many, if it is a conditional node
     std::uint64_t handle = 0;
-    ObjectKind object = ObjectKind::Texture;
-    unsigned int level = 0;
-    BlockKind variable = BlockKind::Global;
-    bool is_library = false;  ///< `handle` is a CUlibrary, no CUmodule
     const char* name = nullptr;
     const std::size_t* created_bytes = nullptr;  ///< where the driver stores the variable's size
     /// For Effect::Queue and the nodes of graphs; `accesses` is what `operation.accesses` will
@@ -94,10 +96,7 @@ struct Call {
     std::vector<StoredAddress> stored;   ///< likewise
     std::vector<ValueOperation> values;  ///< the same for `operation.values`
 
-    bool frees_first = false;  ///< GraphInstantiated: what the last launch has left allocated
-
-    /// Kept by whoever tells the tracker, from entry to return.
-    bool loses_stream = false;  ///< `stream` is about to be destroyed or captured
+    /// Kept by whoever tells the tracker, from entry to return; so is `loses_stream`.
     std::array<Clock, 2> reached;
     EventRecord record;  ///< made or waited for
     std::shared_ptr<const GraphLaunch> launch;

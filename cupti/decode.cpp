@@ -57,7 +57,10 @@ constexpr StreamId kPerThread = kPerThreadStream;
 
 template <typename Family, typename Params>
 void decode_as(const Decoder& decoder, const DriverCall& driver_call, Call& call) {
-    Family::decode(decoder, driver_call, *static_cast<const Params*>(driver_call.params), call);
+    // Where a function has no parameters there may be no struct of them.
+    static constexpr Params kNoParams{};
+    const auto* const params = static_cast<const Params*>(driver_call.params);
+    Family::decode(decoder, driver_call, params != nullptr ? *params : kNoParams, call);
 }
 
 constexpr Table make_table() {

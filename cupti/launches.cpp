@@ -24,7 +24,7 @@ ParameterBuffer buffer_of(void** extra) {
             return {};
         }
     }
-    return buffer;
+    return buffer.data != nullptr ? buffer : ParameterBuffer{};
 }
 
 /// A pointer says where an access starts, not how far it goes.

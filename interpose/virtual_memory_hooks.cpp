@@ -45,14 +45,15 @@ void track_imported(Tool& tool, CUmemGenericAllocationHandle handle) {
 CUresult hook_cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
                           const CUmemAllocationProp* properties, unsigned long long flags) {
     using namespace cuward;
+    const CUmemLocation location = properties != nullptr ? properties->location : CUmemLocation{};
     std::optional<int> device;
-    if (properties != nullptr && properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
-        device = properties->location.id;
+    if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+        device = location.id;
     }
     const CUresult result = with_pool_memory(
         [&] { return real<Hook::cuMemCreate_>()(handle, bytes, properties, flags); }, device);
     tell(result, [&](Tool& tool, Tracker&) {
-        track_physical(tool, *handle, bytes, properties->location, false, "cuMemCreate");
+        track_physical(tool, *handle, bytes, location, false, "cuMemCreate");
     });
     return result;
 }

@@ -110,6 +110,16 @@ TEST_F(Launches, ParameterBuffer) {
         << "beyond the buffer nothing is read";
 }
 
+TEST_F(Launches, SizeWithoutAParameterBuffer) {
+    std::size_t size = 16;
+    std::array<void*, 3> extra{CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    for (const std::uint64_t kernel : {0x100U, 0x999U}) {
+        cuLaunchKernel_params p = launch(kernel, nullptr);
+        p.extra = extra.data();
+        EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, p).accesses, IsEmpty());
+    }
+}
+
 TEST_F(Launches, ParameterBufferOfAnUnknownKernel) {
     std::array<Address, 2> buffer{7, kOther};
     std::size_t size = sizeof buffer;
