@@ -155,7 +155,8 @@ constexpr bool is_global(BlockKind kind) {
 /// What a decoder may want to know of a live block.
 struct KnownBlock {
     BlockKind kind = BlockKind::Device;
-    Address end = 0;  ///< address after its last byte
+    Address end = 0;        ///< address after its last byte
+    bool is_alias = false;  ///< found by an address that is mapped to it, not by its own
 };
 
 /// A successful allocation.

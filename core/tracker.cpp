@@ -252,7 +252,7 @@ std::optional<KnownBlock> Tracker::find_block(Address address) const {
     const std::lock_guard lock(state_->mutex);
     if (const TrackedBlock* const block = state_->block_at(address)) {
         const auto mapping = state_->mappings.find(address);
-        return KnownBlock{block->kind, mapping ? mapping->hi : block->end()};
+        return KnownBlock{block->kind, mapping ? mapping->hi : block->end(), mapping.has_value()};
     }
     if (const auto* const memory = state_->find_graph_memory(address)) {
         return KnownBlock{BlockKind::Async, memory->first + memory->second.bytes};

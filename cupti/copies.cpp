@@ -76,9 +76,11 @@ bool is_host(MemoryType type) {
     return type == MemoryType::Pinned || type == MemoryType::Pageable;
 }
 
-/// Whether memory can be read for certain: registered memory may belong to a device.
+/// Whether memory can be read for certain: registered memory may belong to a device, and by its
+/// device address the host may not reach what it can by its own.
 bool is_mapped(const std::optional<KnownBlock>& block, const CopySide& side) {
-    return block && block->kind == BlockKind::Host && side.range.hi() <= block->end;
+    return block && block->kind == BlockKind::Host && !block->is_alias &&
+           side.range.hi() <= block->end;
 }
 
 void add_access(const BlockLookup& blocks, const CopySide& side, Access access, Call& call) {

@@ -208,6 +208,8 @@ TEST_F(MemoryTest, TheDeviceAddressOfPinnedMemoryIsTheSameMemory) {
     ASSERT_TRUE(block);
     EXPECT_EQ(block->kind, BlockKind::Host);
     EXPECT_EQ(block->end, kBack + kBytes);
+    EXPECT_TRUE(block->is_alias);
+    EXPECT_FALSE(tracker.find_block(kFront)->is_alias);
     launch(kFirst, kBack);
     write(kSecond, kFront, 64);
     EXPECT_EQ(found(), Names{"race likely"});

@@ -75,6 +75,16 @@ TEST_F(Copies, PinnedMemoryIsReadAsFarAsItsBlockGoes) {
     EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, p).stored, IsEmpty());
 }
 
+TEST_F(Copies, PinnedMemoryIsNotReadByItsDeviceAddress) {
+    constexpr Address kUnreachable = 0x1000;
+    blocks.blocks[kUnreachable] = {.bytes = 64, .kind = BlockKind::Host, .is_alias = true};
+    cuMemcpyHtoDAsync_v2_params p{};
+    p.dstDevice = kBlock;
+    p.srcHost = reinterpret_cast<const void*>(kUnreachable);
+    p.ByteCount = 64;
+    EXPECT_THAT(decode(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, p).stored, IsEmpty());
+}
+
 TEST_F(Copies, OnlyWordsThatAreAlignedOnTheDeviceAreAddresses) {
     std::array<std::byte, 16> table{};
     std::memcpy(table.data() + 4, &kOther, sizeof kOther);

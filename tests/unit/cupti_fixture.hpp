@@ -21,13 +21,15 @@ class FakeBlocks : public BlockLookup {
     struct Block {
         std::uint64_t bytes;
         BlockKind kind;
+        bool is_alias = false;
     };
 
     bool may_be_tracked(Address address) const override { return at(address) != nullptr; }
     std::optional<KnownBlock> find_block(Address address) const override {
         const auto* const found = at(address);
         return found != nullptr ? std::optional(KnownBlock{found->second.kind,
-                                                           found->first + found->second.bytes})
+                                                           found->first + found->second.bytes,
+                                                           found->second.is_alias})
                                 : std::nullopt;
     }
 
